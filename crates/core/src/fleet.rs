@@ -1,0 +1,330 @@
+//! The tracker: who is alive, and which of them the clusters use.
+
+use std::net::SocketAddrV4;
+use std::sync::Arc;
+use std::time::Instant;
+
+use hashbrown::HashMap;
+
+use crate::address::{Address, AddressRef};
+use crate::config::FleetConfig;
+use crate::counters::FleetCounters;
+use crate::event::{Event, RemovalReason};
+use crate::outcome::{IgnoreReason, Outcome};
+use crate::server::Server;
+use crate::wire::{Datagram, Kind};
+
+use self::deadlines::Deadlines;
+use self::departures::Departures;
+use self::endpoint::{Endpoint, Heartbeat};
+use self::owners::Owners;
+use self::pulse::Pulse;
+
+mod deadlines;
+mod departures;
+mod endpoint;
+mod owners;
+mod pulse;
+
+/// The fleet as its announcements tell it: a map of endpoints, each owned by a guid, active or
+/// standby, until it leaves or falls silent (docs/protocol.md, "Fleet rules").
+///
+/// Two inputs change it, and each appends to the caller's events, so that none can be forgotten:
+///
+/// - [`handle_datagram`](Self::handle_datagram), for every datagram as it arrives;
+/// - [`handle_timeout`](Self::handle_timeout), which alone judges deadlines.
+///
+/// After either, [`poll_timeout`](Self::poll_timeout) says when to call the latter. Time is the
+/// caller's monotonic clock; one that runs backwards is taken to stand still.
+///
+/// A heartbeat of a known broker costs the same in a fleet of any size, and allocates nothing.
+#[derive(Debug)]
+pub struct Fleet {
+    config: FleetConfig,
+    epoch: Instant,
+    endpoints: HashMap<Address, Endpoint>,
+    owners: Owners,
+    deadlines: Deadlines,
+    departures: Departures,
+    pulse: Pulse,
+    /// Whether it was said that the fleet is full, since it last had room.
+    full: bool,
+    counters: FleetCounters,
+}
+
+impl Fleet {
+    /// An empty fleet. `epoch` is any instant not after the first input; what
+    /// [`Server::last_heard`] can tell starts there.
+    pub fn new(config: FleetConfig, epoch: Instant) -> Self {
+        Self {
+            departures: Departures::new(config.max_servers),
+            config,
+            epoch,
+            endpoints: HashMap::new(),
+            owners: Owners::default(),
+            deadlines: Deadlines::default(),
+            pulse: Pulse::new(epoch),
+            full: false,
+            counters: FleetCounters::default(),
+        }
+    }
+
+    /// Reads a datagram that arrived at `now` from `source` and acts upon it. No deadline is judged
+    /// here, so a backlog can be read through without evicting those who are further back in it.
+    pub fn handle_datagram(
+        &mut self,
+        now: Instant,
+        bytes: &[u8],
+        source: SocketAddrV4,
+        events: &mut Vec<Event>,
+    ) -> Outcome {
+        let now = self.pulse.beat(now, self.endpoints.is_empty());
+        let known = events.len();
+        let outcome = match Datagram::read(bytes) {
+            Ok(datagram) => self.handle(
+                &Message {
+                    now,
+                    datagram,
+                    source,
+                },
+                events,
+            ),
+            Err(error) => Outcome::Rejected(error),
+        };
+        self.deadlines.tidy(&mut self.endpoints);
+        self.counters.count_outcome(outcome);
+        self.counters.count_events(&events[known..]);
+        outcome
+    }
+
+    /// Judges deadlines: removes the endpoints that have been silent for too long at `now`,
+    /// earliest deadline first. Call it at [`poll_timeout`](Self::poll_timeout), or at any other
+    /// time, but only once the socket is read dry: a heartbeat that waits there has arrived.
+    ///
+    /// If the fleet was given nothing for over a second, its listener was not running. Nobody is
+    /// then removed before having had an interval to be heard in (docs/protocol.md, rule 12).
+    pub fn handle_timeout(&mut self, now: Instant, events: &mut Vec<Event>) {
+        let now = self.pulse.beat(now, self.endpoints.is_empty());
+        let known = events.len();
+        if self.pulse.take_missed() {
+            for endpoint in self.endpoints.values_mut() {
+                endpoint.grant_grace(now);
+            }
+        }
+        while let Some(address) = self.deadlines.pop_expired(now, &mut self.endpoints) {
+            self.expire(&address, now, events);
+        }
+        self.departures.forget_old(now);
+        self.counters.count_events(&events[known..]);
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout) next; an instant that has passed means
+    /// at once, `None` that there is nothing to wait for. Ask again after every input.
+    ///
+    /// While somebody has a deadline this is at most half a second after the last input: by these
+    /// ticks a fleet knows that its listener runs. It may also be early for a deadline that has
+    /// been renewed.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        if self.endpoints.is_empty() {
+            return None;
+        }
+        self.deadlines
+            .next()
+            .map(|deadline| self.pulse.next(deadline))
+    }
+
+    /// The active servers, in no particular order: those that were added and not removed.
+    pub fn active(&self) -> impl Iterator<Item = &Arc<Server>> {
+        self.endpoints
+            .values()
+            .filter(|endpoint| endpoint.active)
+            .map(|endpoint| &endpoint.server)
+    }
+
+    /// What the fleet has seen since it was created.
+    pub fn counters(&self) -> &FleetCounters {
+        &self.counters
+    }
+
+    /// How many endpoints are tracked, standbys included.
+    pub fn len(&self) -> usize {
+        self.endpoints.len()
+    }
+
+    /// Whether no endpoint is tracked.
+    pub fn is_empty(&self) -> bool {
+        self.endpoints.is_empty()
+    }
+}
+
+/// A datagram with its circumstances.
+struct Message<'a> {
+    now: Instant,
+    datagram: Datagram<'a>,
+    source: SocketAddrV4,
+}
+
+impl Message<'_> {
+    fn address(&self) -> AddressRef<'_> {
+        AddressRef {
+            host: self.datagram.host,
+            port: self.datagram.port,
+        }
+    }
+
+    fn is_from(&self, id: &str) -> bool {
+        *self.datagram.id == *id
+    }
+
+    /// Rule 8.
+    fn is_late(&self, departures: &mut Departures) -> bool {
+        departures.contains(self.now, self.address(), &self.datagram.id)
+    }
+
+    fn server(&self, epoch: Instant) -> Arc<Server> {
+        Arc::new(Server::new(&self.datagram, self.now, self.source, epoch))
+    }
+}
+
+impl Fleet {
+    fn handle(&mut self, message: &Message<'_>, events: &mut Vec<Event>) -> Outcome {
+        self.counters.count_kind(message.datagram.kind);
+        if !self.config.accepts(&message.datagram.name) {
+            return Outcome::Ignored(IgnoreReason::Name);
+        }
+        match message.datagram.kind {
+            Kind::Down => self.handle_down(message, events),
+            Kind::Up => self.handle_up(message, events),
+        }
+    }
+
+    /// Rules 2, 3 and 9, where the endpoint is known.
+    fn handle_up(&mut self, up: &Message<'_>, events: &mut Vec<Event>) -> Outcome {
+        let heartbeat = self.heartbeat(up);
+        let Some(endpoint) = self.endpoints.get_mut(&up.address()) else {
+            return self.handle_newcomer(up, &heartbeat, events);
+        };
+        let restarted = !up.is_from(&endpoint.server.id);
+        if restarted {
+            if up.is_late(&mut self.departures) {
+                return Outcome::Ignored(IgnoreReason::LateUp);
+            }
+            if endpoint.was_owned_by(&up.datagram.id) {
+                return Outcome::Ignored(IgnoreReason::FormerOwner);
+            }
+            let previous = self.owners.transfer(endpoint, up.server(self.epoch));
+            if endpoint.active {
+                let server = Arc::clone(&endpoint.server);
+                events.push(Event::Updated { server, previous });
+            }
+        }
+        endpoint.renew(&heartbeat);
+        self.deadlines.watch(endpoint);
+        let added = !endpoint.active && activate_alone(endpoint, &mut self.owners, events);
+        if restarted || added {
+            Outcome::Changed
+        } else {
+            Outcome::Refreshed
+        }
+    }
+
+    /// Rules 1, 4, 8, 9 and 10, where the endpoint is unknown.
+    fn handle_newcomer(
+        &mut self,
+        up: &Message<'_>,
+        heartbeat: &Heartbeat,
+        events: &mut Vec<Event>,
+    ) -> Outcome {
+        if up.is_late(&mut self.departures) {
+            return Outcome::Ignored(IgnoreReason::LateUp);
+        }
+        let limit = self.config.max_servers;
+        if self.endpoints.len() >= limit {
+            if !self.full {
+                events.push(Event::FleetFull { limit });
+            }
+            self.full = true;
+            return Outcome::Ignored(IgnoreReason::FleetFull);
+        }
+        let mut endpoint = Endpoint::new(up.server(self.epoch));
+        endpoint.renew(heartbeat);
+        self.deadlines.watch(&mut endpoint);
+        self.owners.join(&endpoint);
+        let added = activate_alone(&mut endpoint, &mut self.owners, events);
+        self.endpoints.insert(endpoint.address(), endpoint);
+        if added {
+            Outcome::Changed
+        } else {
+            Outcome::Standby
+        }
+    }
+
+    /// Rules 6 and 7. The owner's standbys wait until they are heard again: it knows which of its
+    /// addresses are still good.
+    fn handle_down(&mut self, down: &Message<'_>, events: &mut Vec<Event>) -> Outcome {
+        let Some(endpoint) = self.endpoints.get(&down.address()) else {
+            return Outcome::Ignored(IgnoreReason::EndpointUnknown);
+        };
+        if endpoint.was_owned_by(&down.datagram.id) {
+            return Outcome::Ignored(IgnoreReason::FormerOwner);
+        }
+        if !down.is_from(&endpoint.server.id) {
+            return Outcome::Ignored(IgnoreReason::NotOwner);
+        }
+        let (address, id) = (endpoint.address(), Arc::clone(&endpoint.server.id));
+        if let Some(gone) = self.remove(&address).filter(|gone| gone.active) {
+            events.push(Event::Removed(gone.server, RemovalReason::Down));
+        }
+        self.departures.remember(down.now, address, id);
+        Outcome::Changed
+    }
+
+    /// Rule 5. The owner's standby that was heard last takes over, unless its own deadline has
+    /// passed too and merely was not judged yet.
+    fn expire(&mut self, address: &Address, now: Instant, events: &mut Vec<Event>) {
+        let Some(gone) = self.remove(address).filter(|gone| gone.active) else {
+            return;
+        };
+        let owned = self.owners.endpoints(&gone.server.id).iter();
+        let heir = owned
+            .filter_map(|address| self.endpoints.get(address))
+            .filter(|endpoint| !endpoint.is_overdue(now))
+            .max_by_key(|endpoint| endpoint.heard)
+            .map(Endpoint::address);
+        events.push(Event::Removed(gone.server, RemovalReason::Expired));
+        if let Some(endpoint) = heir.and_then(|address| self.endpoints.get_mut(&address)) {
+            activate_alone(endpoint, &mut self.owners, events);
+        }
+    }
+
+    fn remove(&mut self, address: &Address) -> Option<Endpoint> {
+        let endpoint = self.endpoints.remove(address)?;
+        self.owners.leave(&endpoint);
+        self.full = false;
+        Some(endpoint)
+    }
+
+    fn heartbeat(&self, up: &Message<'_>) -> Heartbeat {
+        let interval = up.datagram.interval;
+        Heartbeat {
+            now: up.now,
+            source: up.source,
+            interval,
+            ordinal: self.counters.ups,
+            deadline: self.config.deadline(up.now, interval),
+        }
+    }
+}
+
+/// A guid is active at one endpoint only: this one becomes active if there is no other. Returns
+/// whether it did.
+fn activate_alone(endpoint: &mut Endpoint, owners: &mut Owners, events: &mut Vec<Event>) -> bool {
+    let activated = owners.activate(endpoint);
+    if activated {
+        events.push(Event::Added(Arc::clone(&endpoint.server)));
+    }
+    activated
+}
+
+#[cfg(test)]
+mod tests;

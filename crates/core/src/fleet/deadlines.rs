@@ -1,0 +1,83 @@
+//! Finds the endpoint whose deadline passes next, at no cost to heartbeats.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Instant;
+
+use hashbrown::HashMap;
+
+use super::endpoint::Endpoint;
+use crate::address::Address;
+
+/// Entries that no endpoint waits for any more may outnumber the endpoints by this many before
+/// they are worth a cleaning.
+const LITTER: usize = 64;
+
+/// A lazily cleaned heap of deadlines.
+///
+/// A renewal changes the endpoint's deadline only; its entry surfaces at the old one and is put
+/// back at the real one, once per deadline instead of once per heartbeat. An entry that does not
+/// match its endpoint's `queued` is litter and skipped.
+#[derive(Debug, Default)]
+pub(super) struct Deadlines {
+    heap: BinaryHeap<Reverse<(Instant, Address)>>,
+}
+
+impl Deadlines {
+    /// Sees to it that the endpoint is asked about no later than at its deadline.
+    pub(super) fn watch(&mut self, endpoint: &mut Endpoint) {
+        let Some(deadline) = endpoint.deadline else {
+            return;
+        };
+        if endpoint.queued.is_none_or(|queued| deadline < queued) {
+            endpoint.queued = Some(deadline);
+            self.heap.push(Reverse((deadline, endpoint.address())));
+        }
+    }
+
+    /// An instant no later than the next deadline; `None` if there is none.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.heap.peek().map(|Reverse((at, _))| *at)
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// The endpoint whose deadline passed first, up to and including `now`.
+    pub(super) fn pop_expired(
+        &mut self,
+        now: Instant,
+        endpoints: &mut HashMap<Address, Endpoint>,
+    ) -> Option<Address> {
+        while self.next().is_some_and(|at| at <= now) {
+            let Reverse((at, address)) = self.heap.pop()?;
+            let Some(endpoint) = endpoints.get_mut(&address) else {
+                continue;
+            };
+            if endpoint.queued != Some(at) {
+                continue;
+            }
+            if endpoint.deadline == Some(at) {
+                return Some(address);
+            }
+            // Put back even if that deadline has passed too, so that the earliest is always first.
+            endpoint.queued = None;
+            self.watch(endpoint);
+        }
+        None
+    }
+
+    /// Keeps the heap in proportion to the endpoints. Costs nothing until it has outgrown them.
+    pub(super) fn tidy(&mut self, endpoints: &mut HashMap<Address, Endpoint>) {
+        if self.heap.len() <= 2 * endpoints.len() + LITTER {
+            return;
+        }
+        self.heap.clear();
+        for endpoint in endpoints.values_mut() {
+            endpoint.queued = None;
+            self.watch(endpoint);
+        }
+    }
+}

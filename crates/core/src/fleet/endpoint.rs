@@ -1,0 +1,84 @@
+//! What the fleet knows about one host and port.
+
+use std::net::SocketAddrV4;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::address::Address;
+use crate::config::FleetConfig;
+use crate::server::Server;
+
+/// A host and port with its owner. Whether it is active or a standby is the one thing the clusters
+/// see of it.
+#[derive(Debug)]
+pub(super) struct Endpoint {
+    /// The owner, as first heard here.
+    pub(super) server: Arc<Server>,
+    /// Whether it was given to the clusters.
+    pub(super) active: bool,
+    /// The guid that owned it before the last restart; nothing it says counts any more.
+    pub(super) former: Option<Arc<str>>,
+    /// The interval of the last `up`.
+    pub(super) interval: Duration,
+    /// The ordinal of the last `up` among all of the fleet's: which of two was heard last, also
+    /// when both came at the same instant.
+    pub(super) heard: u64,
+    /// When it has been silent for too long; `None` is never.
+    pub(super) deadline: Option<Instant>,
+    /// When the heap will ask about it: at the deadline or, after a renewal, earlier.
+    pub(super) queued: Option<Instant>,
+}
+
+impl Endpoint {
+    /// A standby that was not heard yet.
+    pub(super) fn new(server: Arc<Server>) -> Self {
+        Self {
+            server,
+            active: false,
+            former: None,
+            interval: Duration::ZERO,
+            heard: 0,
+            deadline: None,
+            queued: None,
+        }
+    }
+
+    /// Notes an `up` of the owner.
+    pub(super) fn renew(&mut self, heartbeat: &Heartbeat) {
+        self.server.renew(heartbeat.now, heartbeat.source);
+        self.interval = heartbeat.interval;
+        self.heard = heartbeat.ordinal;
+        self.deadline = heartbeat.deadline;
+    }
+
+    /// Rule 12: whoever may have been missed while nobody listened has an interval to be heard in.
+    pub(super) fn grant_grace(&mut self, now: Instant) {
+        let grace = FleetConfig::grace(now, self.interval);
+        self.deadline = self
+            .deadline
+            .and_then(|deadline| Some(deadline.max(grace?)));
+    }
+
+    pub(super) fn is_overdue(&self, now: Instant) -> bool {
+        self.deadline.is_some_and(|deadline| deadline <= now)
+    }
+
+    /// Whether this guid has been superseded here (rule 3).
+    pub(super) fn was_owned_by(&self, id: &str) -> bool {
+        self.former.as_deref() == Some(id)
+    }
+
+    pub(super) fn address(&self) -> Address {
+        Address::of(&self.server)
+    }
+}
+
+/// What renews an endpoint.
+#[derive(Debug)]
+pub(super) struct Heartbeat {
+    pub(super) now: Instant,
+    pub(super) source: SocketAddrV4,
+    pub(super) interval: Duration,
+    pub(super) ordinal: u64,
+    pub(super) deadline: Option<Instant>,
+}

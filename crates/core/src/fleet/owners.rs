@@ -1,0 +1,80 @@
+//! Which endpoints a guid owns.
+
+use std::mem;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::endpoint::Endpoint;
+use crate::address::Address;
+use crate::server::Server;
+
+/// The endpoints of each guid, and how many of them are active.
+#[derive(Debug, Default)]
+pub(super) struct Owners {
+    owners: HashMap<Arc<str>, Owner>,
+}
+
+#[derive(Debug, Default)]
+struct Owner {
+    endpoints: Vec<Address>,
+    active: usize,
+}
+
+impl Owners {
+    /// All endpoints of the guid, in no particular order.
+    pub(super) fn endpoints(&self, id: &str) -> &[Address] {
+        self.owners.get(id).map_or(&[], |owner| &owner.endpoints)
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.owners.is_empty()
+    }
+
+    /// The endpoint's server owns it from now on.
+    pub(super) fn join(&mut self, endpoint: &Endpoint) {
+        let owner = self
+            .owners
+            .entry(Arc::clone(&endpoint.server.id))
+            .or_default();
+        owner.endpoints.push(endpoint.address());
+        owner.active += usize::from(endpoint.active);
+    }
+
+    /// The endpoint's server owns it no longer.
+    pub(super) fn leave(&mut self, endpoint: &Endpoint) {
+        let Some(owner) = self.owners.get_mut(&endpoint.server.id) else {
+            return;
+        };
+        let address = endpoint.address();
+        owner.endpoints.retain(|owned| *owned != address);
+        owner.active -= usize::from(endpoint.active);
+        if owner.endpoints.is_empty() {
+            self.owners.remove(&endpoint.server.id);
+        }
+    }
+
+    /// Gives the endpoint to another server and returns the one that owned it, which is the former
+    /// owner from now on. Whether the endpoint is active stays as it is.
+    pub(super) fn transfer(&mut self, endpoint: &mut Endpoint, server: Arc<Server>) -> Arc<Server> {
+        self.leave(endpoint);
+        let previous = mem::replace(&mut endpoint.server, server);
+        endpoint.former = Some(Arc::clone(&previous.id));
+        self.join(endpoint);
+        previous
+    }
+
+    /// Makes the endpoint active, unless its owner has an active one already. Returns whether it
+    /// did. O(1), since each heartbeat of a standby asks for it.
+    pub(super) fn activate(&mut self, endpoint: &mut Endpoint) -> bool {
+        match self.owners.get_mut(&endpoint.server.id) {
+            Some(owner) if owner.active == 0 => {
+                owner.active = 1;
+                endpoint.active = true;
+                true
+            }
+            _ => false,
+        }
+    }
+}

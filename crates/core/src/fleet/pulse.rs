@@ -1,0 +1,50 @@
+//! Notices that the listener itself was not running.
+
+use std::time::{Duration, Instant};
+
+/// A running listener gives the fleet some input at least this often.
+const TICK: Duration = Duration::from_millis(500);
+
+/// A listener that gave no input for longer than this was stopped, starved or suspended
+/// (docs/protocol.md, rule 12).
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// The fleet's own heartbeat: when it was last given anything.
+#[derive(Debug)]
+pub(super) struct Pulse {
+    last: Instant,
+    missed: bool,
+}
+
+impl Pulse {
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            last: now,
+            missed: false,
+        }
+    }
+
+    /// Notes an input and returns its time, which never runs backwards. An `idle` fleet asks for
+    /// no ticks, so it misses none.
+    pub(super) fn beat(&mut self, now: Instant, idle: bool) -> Instant {
+        let now = now.max(self.last);
+        self.missed |= !idle && now.duration_since(self.last) > SILENCE;
+        self.last = now;
+        now
+    }
+
+    /// Whether a beat was missed since this was last asked.
+    pub(super) fn take_missed(&mut self) -> bool {
+        std::mem::take(&mut self.missed)
+    }
+
+    /// When the next input is due if something waits for `deadline`: at once after a missed beat,
+    /// so that the grace starts when the listener does.
+    pub(super) fn next(&self, deadline: Instant) -> Instant {
+        if self.missed {
+            self.last
+        } else {
+            deadline.min(self.last + TICK)
+        }
+    }
+}
