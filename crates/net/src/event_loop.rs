@@ -1,0 +1,208 @@
+//! What the hub thread does: waits for something to happen, then does all that is due.
+
+use std::collections::{HashMap, VecDeque};
+use std::future::{self, Future};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::{UnboundedReceiver, WeakUnboundedSender};
+use tokio::time;
+
+use crate::backoff::Backoff;
+use crate::hub::Command;
+use crate::interface::Interfaces;
+use crate::listener::Subscriber;
+use crate::lookup::Lookups;
+use crate::notice::Notice;
+use crate::port::Port;
+use crate::socket::Buffers;
+use crate::speaker::Speaker;
+
+/// Everything that lives on the hub thread. It outlasts a panic of [`run`](Self::run).
+#[derive(Debug)]
+pub(crate) struct EventLoop {
+    commands: UnboundedReceiver<Command>,
+    /// Commands that came and have not been obeyed yet.
+    pending: VecDeque<Command>,
+    /// Nobody is left to send commands.
+    closed: bool,
+    ports: HashMap<u16, Port>,
+    speakers: Vec<Speaker>,
+    interfaces: Interfaces,
+    lookups: Lookups,
+    buffers: Buffers,
+    panics: Panics,
+}
+
+/// How often this happened, and what there is left to do about it.
+#[derive(Debug)]
+struct Panics {
+    backoff: Backoff,
+    last: Option<Instant>,
+    /// Everybody has to be called, since a call may have been cut short.
+    call_all: bool,
+}
+
+impl EventLoop {
+    pub(crate) fn new(
+        commands: UnboundedReceiver<Command>,
+        sender: WeakUnboundedSender<Command>,
+    ) -> Self {
+        Self {
+            commands,
+            pending: VecDeque::new(),
+            closed: false,
+            ports: HashMap::new(),
+            speakers: Vec::new(),
+            interfaces: Interfaces::default(),
+            lookups: Lookups::new(sender),
+            buffers: Buffers::new(),
+            panics: Panics {
+                backoff: Backoff::new(Duration::from_millis(100), Duration::from_secs(5)),
+                last: None,
+                call_all: false,
+            },
+        }
+    }
+
+    /// Works until the hub has no users left. Can be called again after a panic.
+    pub(crate) async fn run(&mut self) {
+        if std::mem::take(&mut self.panics.call_all) {
+            self.subscribers()
+                .for_each(|subscriber| subscriber.inbox.call());
+            self.speakers.iter().for_each(Speaker::call);
+        }
+        self.turn();
+        while !self.closed {
+            self.wait().await;
+            self.turn();
+        }
+    }
+
+    /// After a panic: lets everybody know, and pauses, the longer the more often it happens.
+    pub(crate) async fn recover(&mut self, message: &Arc<str>) {
+        let now = Instant::now();
+        for subscriber in self.subscribers() {
+            subscriber.inbox.post_quietly(|news| {
+                let notice = Notice::Panicked {
+                    message: Arc::clone(message),
+                    held_back: 0,
+                };
+                news.notices.push(now, notice);
+            });
+        }
+        let panics = &mut self.panics;
+        panics.call_all = true;
+        if panics
+            .last
+            .replace(now)
+            .is_none_or(|last| now - last > Panics::FORGOTTEN)
+        {
+            panics.backoff.reset();
+        }
+        let end = now + panics.backoff.pause();
+        while !self.closed && Instant::now() < end {
+            self.collect(Some(end), false).await;
+        }
+    }
+
+    /// Waits until there is something to do.
+    async fn wait(&mut self) {
+        let ports = self.ports.values().filter_map(Port::poll_timeout);
+        let speakers = self.speakers.iter().filter_map(Speaker::poll_timeout);
+        let timeout = ports.chain(speakers).min();
+        self.collect(timeout, true).await;
+    }
+
+    /// Waits for commands, for `timeout`, and for datagrams if `readable`.
+    async fn collect(&mut self, timeout: Option<Instant>, readable: bool) {
+        let mut timer = pin!(async {
+            match timeout {
+                Some(at) => time::sleep_until(at.into()).await,
+                None => future::pending().await,
+            }
+        });
+        future::poll_fn(|cx| {
+            // Each is asked, so that each of them can wake the thread.
+            let mut ready = timer.as_mut().poll(cx).is_ready();
+            while let Poll::Ready(command) = self.commands.poll_recv(cx) {
+                ready = true;
+                match command {
+                    Some(command) => self.pending.push_back(command),
+                    None => {
+                        self.closed = true;
+                        break;
+                    }
+                }
+            }
+            if readable {
+                for port in self.ports.values() {
+                    ready |= port.poll_readable(cx).is_ready();
+                }
+            }
+            if ready {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
+    }
+
+    /// Does all that is due, whatever the reason to wake up was.
+    fn turn(&mut self) {
+        while let Some(command) = self.pending.pop_front() {
+            self.obey(command);
+        }
+        for port in self.ports.values_mut() {
+            port.turn(&mut self.buffers, &mut self.interfaces);
+        }
+        for speaker in &mut self.speakers {
+            speaker.handle_timeout(Instant::now(), &mut self.interfaces, &self.lookups);
+        }
+    }
+
+    fn obey(&mut self, command: Command) {
+        let now = Instant::now();
+        match command {
+            Command::Announce(options, inbox) => {
+                self.speakers.push(Speaker::new(options, inbox, now));
+            }
+            Command::Forget(inbox) => self.speakers.retain(|speaker| !speaker.is(&inbox)),
+            Command::Resolved(inbox, place, result) => {
+                if let Some(speaker) = self.speakers.iter_mut().find(|other| other.is(&inbox)) {
+                    speaker.resolved(now, place, result);
+                }
+            }
+            Command::Stop(inbox) => {
+                if let Some(speaker) = self.speakers.iter_mut().find(|other| other.is(&inbox)) {
+                    speaker.stop(now, &mut self.interfaces, &self.lookups);
+                }
+            }
+            Command::Subscribe(options, subscriber) => {
+                let number = options.port;
+                let port = self
+                    .ports
+                    .entry(number)
+                    .or_insert_with(|| Port::new(number, now));
+                port.subscribe(now, options, subscriber, &self.interfaces);
+            }
+            Command::Unsubscribe(subscriber) => {
+                self.ports.retain(|_, port| port.unsubscribe(&subscriber));
+            }
+            #[cfg(test)]
+            Command::Panic(message) => panic!("{message}"),
+        }
+    }
+
+    fn subscribers(&self) -> impl Iterator<Item = &Arc<Subscriber>> {
+        self.ports.values().flat_map(Port::subscribers)
+    }
+}
+
+impl Panics {
+    /// How long after a panic the next one counts as the first.
+    const FORGOTTEN: Duration = Duration::from_secs(60);
+}

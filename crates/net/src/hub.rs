@@ -1,0 +1,264 @@
+//! The process-wide hub: one thread for every socket, timer and announcer of the process.
+//!
+//! It starts with the first [`Lease`] and is joined with the last.
+
+use std::any::Any;
+use std::future::{self, Future};
+use std::io;
+use std::net::SocketAddr;
+use std::panic::{self, AssertUnwindSafe};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::thread::{self, JoinHandle};
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc::{self, UnboundedSender};
+
+use crate::announcer::{AnnouncerInbox, AnnouncerOptions};
+use crate::error::StartError;
+use crate::event_loop::EventLoop;
+use crate::listener::{ListenerOptions, Subscriber};
+
+/// The right to use the hub, and what keeps it running.
+#[derive(Debug)]
+pub(crate) struct Lease(());
+
+impl Lease {
+    /// Starts the hub if nobody else uses it. If it is just being ended, waits for that first.
+    pub(crate) fn take() -> Result<Self, StartError> {
+        let mut slot = hub();
+        let hub = match &mut *slot {
+            Some(hub) => hub,
+            None => slot.insert(Hub::start()?),
+        };
+        hub.users += 1;
+        Ok(Self(()))
+    }
+
+    pub(crate) fn send(&self, command: Command) {
+        if let Some(hub) = &*hub() {
+            // Fails only if the thread has ended, with which everything it could do has ended too.
+            hub.commands.send(command).ok();
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let mut slot = hub();
+        let Some(hub) = &mut *slot else { return };
+        hub.users -= 1;
+        if hub.users > 0 {
+            return;
+        }
+        // With the sender the channel closes, which ends the thread once it has read the rest. The
+        // lock is held meanwhile, so that the next hub finds the ports free.
+        if let Some(Hub {
+            commands, thread, ..
+        }) = slot.take()
+        {
+            drop(commands);
+            // A panic was reported already.
+            thread.join().ok();
+        }
+    }
+}
+
+/// What the hub is asked to do.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Announce(AnnouncerOptions, Arc<AnnouncerInbox>),
+    /// Ends heartbeats without a word.
+    Forget(Arc<AnnouncerInbox>),
+    /// What the name at that place of an announcer's destinations stands for.
+    Resolved(Arc<AnnouncerInbox>, usize, io::Result<Vec<SocketAddr>>),
+    /// Says `down`.
+    Stop(Arc<AnnouncerInbox>),
+    Subscribe(ListenerOptions, Arc<Subscriber>),
+    Unsubscribe(Arc<Subscriber>),
+    #[cfg(test)]
+    Panic(&'static str),
+}
+
+struct Hub {
+    users: usize,
+    commands: UnboundedSender<Command>,
+    thread: JoinHandle<()>,
+}
+
+/// How many names are looked up at a time.
+const MAX_LOOKUPS: usize = 4;
+
+static HUB: Mutex<Option<Hub>> = Mutex::new(None);
+
+fn hub() -> MutexGuard<'static, Option<Hub>> {
+    HUB.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Hub {
+    fn start() -> Result<Self, StartError> {
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .thread_name("imq-udp-lookup")
+            .max_blocking_threads(MAX_LOOKUPS)
+            .build();
+        let runtime = runtime.map_err(StartError::Runtime)?;
+        let (commands, receiver) = mpsc::unbounded_channel();
+        let event_loop = EventLoop::new(receiver, commands.downgrade());
+        let thread = thread::Builder::new()
+            .name("imq-udp-hub".into())
+            .spawn(move || run(runtime, event_loop))
+            .map_err(StartError::Thread)?;
+        Ok(Self {
+            users: 0,
+            commands,
+            thread,
+        })
+    }
+}
+
+/// The whole life of the hub thread.
+fn run(runtime: Runtime, mut event_loop: EventLoop) {
+    runtime.block_on(async {
+        while let Err(panic) = catch(event_loop.run()).await {
+            event_loop.recover(&message(&*panic)).await;
+        }
+    });
+    drop(event_loop);
+    // A name that is still being looked up must not keep the last user waiting.
+    runtime.shutdown_background();
+}
+
+/// Runs `future` to its end or to its panic.
+async fn catch<F: Future>(future: F) -> thread::Result<F::Output> {
+    let mut future = pin!(future);
+    future::poll_fn(|cx| {
+        // The state that the future works on is meant to be used further: at worst, the one
+        // datagram or command at which it happened has been dealt with by half.
+        let poll = panic::catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
+        match poll {
+            Ok(poll) => poll.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    })
+    .await
+}
+
+fn message(panic: &(dyn Any + Send)) -> Arc<str> {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, UdpSocket};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc::{self, Receiver};
+    use std::time::Duration;
+
+    use imqueue_udp_core::Change;
+
+    use super::*;
+    use crate::{Batch, Listener, Notice};
+
+    /// A listener on a port that the system chose.
+    struct Follower {
+        listener: Listener,
+        calls: Receiver<()>,
+        // Dropped last.
+        _alone: MutexGuard<'static, ()>,
+    }
+
+    /// A panic is everybody's: these tests run one after the other.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    impl Follower {
+        fn start(before_call: impl Fn() + Send + Sync + 'static) -> Self {
+            let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+            let (send, calls) = mpsc::channel();
+            let waker = move || {
+                before_call();
+                send.send(()).ok();
+            };
+            let options = ListenerOptions {
+                port: 0,
+                ..Default::default()
+            };
+            let listener = Listener::start(options, Arc::new(waker)).unwrap();
+            Self {
+                listener,
+                calls,
+                _alone: alone,
+            }
+        }
+
+        fn next(&self) -> Batch {
+            self.calls.recv_timeout(Duration::from_secs(20)).unwrap();
+            self.listener.take()
+        }
+
+        fn say(&self, text: &str) {
+            let port = self.listener.local_addr().unwrap().port();
+            let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            socket
+                .send_to(text.as_bytes(), (Ipv4Addr::LOCALHOST, port))
+                .unwrap();
+        }
+    }
+
+    fn reports(batch: &Batch, panic: &str) -> bool {
+        let mut notices = batch.notices.iter();
+        notices
+            .any(|notice| matches!(notice, Notice::Panicked { message, .. } if **message == *panic))
+    }
+
+    #[test]
+    fn a_panic_is_reported_and_nothing_is_lost() {
+        let follower = Follower::start(|| ());
+        assert!(matches!(
+            follower.next().notices[..],
+            [Notice::Listening(_)]
+        ));
+        let address = follower.listener.local_addr();
+        follower.say("imq\ta\tup\t10.0.0.1:1\t60");
+        assert!(matches!(follower.next().changes[..], [Change::Added(_)]));
+
+        follower.listener.lease.send(Command::Panic("on purpose"));
+        let batch = follower.next();
+        assert!(batch.changes.is_empty());
+        assert!(reports(&batch, "on purpose"));
+
+        // It is the same fleet, on the same socket.
+        assert_eq!(follower.listener.local_addr(), address);
+        follower.say("imq\ta\tdown\t10.0.0.1:1");
+        assert!(matches!(follower.next().changes[..], [Change::Removed(..)]));
+        assert_eq!(follower.listener.stats().fleet.ups, 1);
+    }
+
+    #[test]
+    fn a_waker_that_panics_is_called_again() {
+        let first = AtomicBool::new(true);
+        let follower = Follower::start(move || {
+            assert!(!first.swap(false, Ordering::Relaxed), "the first call");
+        });
+        let batch = follower.next();
+        assert!(reports(&batch, "the first call"));
+        assert!(
+            batch
+                .notices
+                .iter()
+                .any(|notice| matches!(notice, Notice::Listening(_)))
+        );
+    }
+
+    #[test]
+    fn the_last_user_need_not_wait_for_a_pause_to_end() {
+        let follower = Follower::start(|| ());
+        follower.listener.lease.send(Command::Panic("on purpose"));
+        // The test would hang, were the thread not joined.
+        drop(follower);
+    }
+}

@@ -1,0 +1,15 @@
+//! Windows.
+
+use std::io;
+
+use socket2::Socket;
+
+/// Lets other processes bind the port too. The one option means here what two mean on Unix.
+pub(crate) fn share_port(socket: &Socket) -> io::Result<()> {
+    socket.set_reuse_address(true)
+}
+
+/// How many datagrams the system dropped because the socket's buffer was full: not told here.
+pub(crate) fn dropped(_socket: &tokio::net::UdpSocket) -> Option<u32> {
+    None
+}

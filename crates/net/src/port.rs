@@ -1,0 +1,369 @@
+//! One port: its socket, what is read from it, and who gets it.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use imqueue_udp_core::Datagram;
+
+use crate::backoff::Backoff;
+use crate::interface::Interfaces;
+use crate::listener::{ListenerOptions, Subscriber};
+use crate::notice::Notice;
+use crate::relay::Relay;
+use crate::socket::{Arrival, Buffers, Socket};
+use crate::stats::PortCounters;
+use crate::tracker::Tracker;
+
+/// Everything on one port. All trackers of the process share its socket, since a second one would
+/// take unicast datagrams away from the first.
+#[derive(Debug)]
+pub(crate) struct Port {
+    number: u16,
+    binding: Binding,
+    /// Begins anew with the first datagram, not with the bind, so that a socket which can be bound
+    /// but not read is not opened anew all the time.
+    backoff: Backoff,
+    /// Times in a row that receiving failed.
+    failures: u32,
+    trackers: Vec<Tracker>,
+    relay: Relay,
+    counters: Arc<PortCounters>,
+    drops: Drops,
+}
+
+#[derive(Debug)]
+enum Binding {
+    Open(Socket),
+    Closed {
+        retry_at: Instant,
+        /// Why, if it is not simply new.
+        reason: Option<Notice>,
+    },
+}
+
+/// How long one port may be read at a stretch. A flood must not keep deadlines from being judged.
+const READ_TIME: Duration = Duration::from_millis(50);
+
+/// Receiving fails now and then for reasons that pass; after this many times in a row the socket
+/// itself must be broken.
+const MAX_FAILURES: u32 = 10;
+
+/// How old the list of interfaces may be: when datagrams come, and when one of them tells of an
+/// interface or an address that is not on it.
+const INTERFACES_AGE: Duration = Duration::from_secs(5);
+const INTERFACES_AGE_UNEXPLAINED: Duration = Duration::from_secs(1);
+
+impl Port {
+    /// A port that is to be bound `now`.
+    pub(crate) fn new(number: u16, now: Instant) -> Self {
+        Self {
+            number,
+            binding: Binding::Closed {
+                retry_at: now,
+                reason: None,
+            },
+            backoff: Backoff::new(Duration::from_millis(250), Duration::from_secs(30)),
+            failures: 0,
+            trackers: Vec::new(),
+            relay: Relay::default(),
+            counters: Arc::default(),
+            drops: Drops::new(now),
+        }
+    }
+
+    pub(crate) fn subscribe(
+        &mut self,
+        now: Instant,
+        options: ListenerOptions,
+        subscriber: Arc<Subscriber>,
+        interfaces: &Interfaces,
+    ) {
+        let state = match &self.binding {
+            Binding::Open(_) => self.counters.bound.get().map(listening),
+            Binding::Closed { reason, .. } => reason.clone(),
+        };
+        let same = self
+            .trackers
+            .iter()
+            .position(|tracker| *tracker.options() == options);
+        let place = same.unwrap_or_else(|| {
+            self.trackers.push(Tracker::new(options, now));
+            self.trackers.len() - 1
+        });
+        self.trackers[place].subscribe(now, subscriber, &self.counters, state, interfaces);
+    }
+
+    /// Whether anybody is left.
+    pub(crate) fn unsubscribe(&mut self, subscriber: &Arc<Subscriber>) -> bool {
+        self.trackers
+            .retain_mut(|tracker| tracker.unsubscribe(subscriber));
+        !self.trackers.is_empty()
+    }
+
+    pub(crate) fn subscribers(&self) -> impl Iterator<Item = &Arc<Subscriber>> {
+        self.trackers.iter().flat_map(Tracker::subscribers)
+    }
+
+    pub(crate) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &self.binding {
+            Binding::Open(socket) => socket.poll_readable(cx),
+            Binding::Closed { .. } => Poll::Pending,
+        }
+    }
+
+    /// Does all that is due: opens the socket if it is closed, reads it dry, and judges deadlines.
+    pub(crate) fn turn(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) {
+        let now = self.receive(buffers, interfaces);
+        for tracker in &mut self.trackers {
+            tracker.handle_timeout(now, interfaces);
+        }
+        if let Binding::Open(socket) = &self.binding {
+            self.counters
+                .kernel_drops
+                .add(self.drops.since_last(now, socket));
+        }
+    }
+
+    /// Reads the socket dry, but not for ever. Returns a moment up to which everything that had
+    /// arrived was read, whatever this thread was kept from since: only as of then can deadlines be
+    /// judged.
+    fn receive(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) -> Instant {
+        let started = Instant::now();
+        self.open_if_due(started);
+        let mut now = started;
+        while let Binding::Open(socket) = &self.binding
+            && now.duration_since(started) < READ_TIME
+        {
+            let result = socket.receive(buffers);
+            if matches!(&result, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
+                break;
+            }
+            now = Instant::now();
+            match result {
+                Ok(()) => self.handle_datagrams(now, buffers, interfaces),
+                Err(error) => self.handle_failure(now, error),
+            }
+        }
+        now
+    }
+
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        let retry = match self.binding {
+            Binding::Open(_) => None,
+            Binding::Closed { retry_at, .. } => Some(retry_at),
+        };
+        self.trackers
+            .iter()
+            .filter_map(Tracker::poll_timeout)
+            .chain(retry)
+            .min()
+    }
+
+    fn open_if_due(&mut self, now: Instant) {
+        match self.binding {
+            Binding::Closed { retry_at, .. } if retry_at <= now => {}
+            Binding::Closed { .. } | Binding::Open(_) => return,
+        }
+        match Socket::bind(self.number).and_then(|socket| Ok((socket.port()?, socket))) {
+            Ok((port, socket)) => {
+                self.binding = Binding::Open(socket);
+                self.drops = Drops::new(now);
+                self.counters.bound.set(Some(port));
+                self.notify(now, &listening(port));
+            }
+            Err(error) => {
+                let (error, retry_in) = (Arc::new(error), self.backoff.pause());
+                self.close(
+                    now,
+                    retry_in,
+                    Notice::BindFailed {
+                        port: self.number,
+                        error,
+                        retry_in,
+                        held_back: 0,
+                    },
+                );
+            }
+        }
+    }
+
+    fn close(&mut self, now: Instant, pause: Duration, reason: Notice) {
+        self.notify(now, &reason);
+        self.counters.bound.set(None);
+        self.binding = Binding::Closed {
+            retry_at: now + pause,
+            reason: Some(reason),
+        };
+    }
+
+    fn handle_failure(&mut self, now: Instant, error: io::Error) {
+        self.counters.receive_errors.add(1);
+        self.failures += 1;
+        let (port, error, held_back) = (self.number, Arc::new(error), 0);
+        if self.failures < MAX_FAILURES {
+            self.notify(
+                now,
+                &Notice::ReceiveFailed {
+                    port,
+                    error,
+                    reopen_in: None,
+                    held_back,
+                },
+            );
+            return;
+        }
+        self.failures = 0;
+        let pause = self.backoff.pause();
+        let reopen_in = Some(pause);
+        self.close(
+            now,
+            pause,
+            Notice::ReceiveFailed {
+                port,
+                error,
+                reopen_in,
+                held_back,
+            },
+        );
+    }
+
+    fn handle_datagrams(&mut self, now: Instant, buffers: &Buffers, interfaces: &mut Interfaces) {
+        self.failures = 0;
+        self.backoff.reset();
+        interfaces.refresh(now, INTERFACES_AGE);
+        for (arrival, bytes) in buffers.datagrams() {
+            self.handle_datagram(now, &arrival, bytes, interfaces);
+        }
+    }
+
+    fn handle_datagram(
+        &mut self,
+        now: Instant,
+        arrival: &Arrival,
+        bytes: &[u8],
+        interfaces: &mut Interfaces,
+    ) {
+        if self.relay.is_own(arrival.source) {
+            self.counters.relay_echoes.add(1);
+            return;
+        }
+        self.counters.datagrams.add(1);
+        if !interfaces.explain(arrival) {
+            interfaces.refresh(now, INTERFACES_AGE_UNEXPLAINED);
+        }
+        let mut relay = false;
+        for tracker in &mut self.trackers {
+            let valid = tracker.handle_datagram(now, arrival, bytes, interfaces);
+            relay |= valid && tracker.options().relay;
+        }
+        // Only what is known to have been sent to this host alone. A broadcast reached the others
+        // as well, and a copy of it would be relayed in turn.
+        if relay
+            && arrival
+                .destination
+                .is_some_and(|destination| interfaces.is_own(destination))
+        {
+            self.forward(now, bytes);
+        }
+    }
+
+    fn forward(&mut self, now: Instant, bytes: &[u8]) {
+        let Some(port) = self.counters.bound.get() else {
+            return;
+        };
+        let Ok(Datagram { kind, .. }) = Datagram::read(bytes) else {
+            return;
+        };
+        match self.relay.forward(now, kind, bytes, port) {
+            Ok(sent) => self.counters.relayed.add(sent.into()),
+            Err(error) => {
+                self.counters.relay_errors.add(1);
+                let error = Arc::new(error);
+                self.notify(
+                    now,
+                    &Notice::RelayFailed {
+                        port,
+                        error,
+                        held_back: 0,
+                    },
+                );
+            }
+        }
+    }
+
+    fn notify(&self, now: Instant, notice: &Notice) {
+        for tracker in &self.trackers {
+            tracker.notify(now, notice);
+        }
+    }
+}
+
+/// Follows the count of a socket's dropped datagrams, which wraps.
+#[derive(Debug)]
+struct Drops {
+    last: u32,
+    read_at: Instant,
+}
+
+impl Drops {
+    /// How often the system is asked.
+    const PAUSE: Duration = Duration::from_secs(1);
+
+    fn new(now: Instant) -> Self {
+        Self {
+            last: 0,
+            read_at: now,
+        }
+    }
+
+    fn since_last(&mut self, now: Instant, socket: &Socket) -> u64 {
+        if now.saturating_duration_since(self.read_at) < Self::PAUSE {
+            return 0;
+        }
+        self.read_at = now;
+        let Some(total) = socket.dropped() else {
+            return 0;
+        };
+        let new = total.wrapping_sub(self.last);
+        self.last = total;
+        new.into()
+    }
+}
+
+fn listening(port: u16) -> Notice {
+    Notice::Listening(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// When a port that fails until its socket is closed wants to open it again.
+    fn pause_after_failures(port: &mut Port, now: Instant) -> Duration {
+        port.binding = Binding::Closed {
+            retry_at: now,
+            reason: None,
+        };
+        for _ in 1..MAX_FAILURES {
+            port.handle_failure(now, io::ErrorKind::NetworkDown.into());
+            assert_eq!(port.poll_timeout(), Some(now));
+        }
+        port.handle_failure(now, io::ErrorKind::NetworkDown.into());
+        port.poll_timeout().unwrap() - now
+    }
+
+    #[test]
+    fn opens_the_socket_anew_when_receiving_fails_repeatedly() {
+        let now = Instant::now();
+        let mut port = Port::new(0, now);
+        let pauses = [(); 3].map(|()| pause_after_failures(&mut port, now).as_millis());
+        assert_eq!(pauses, [250, 500, 1000]);
+
+        port.handle_datagrams(now, &Buffers::new(), &mut Interfaces::default());
+        assert_eq!(pause_after_failures(&mut port, now).as_millis(), 250);
+        assert_eq!(port.counters.bound.get(), None);
+    }
+}
