@@ -1,0 +1,222 @@
+'use strict';
+
+const { aRecord, aServer, createCluster, createHarness, settle } = require('./helpers/harness.js');
+
+describe('delivery to clusters', () => {
+    let harness;
+    let manager;
+    let cluster;
+
+    beforeEach(() => {
+        harness = createHarness();
+        manager = harness.createManager();
+        cluster = createCluster();
+    });
+
+    afterEach(() => manager.destroy());
+
+    const logged = () => harness.logger.error.mock.calls.map(([line]) => line).join('\n');
+
+    it('should give a broker that is heard to every cluster', () => {
+        const other = createCluster();
+        manager.init(cluster);
+        manager.init(other);
+
+        harness.listener.adds(aServer(1)).wake();
+
+        expect(cluster.add.mock.calls).toEqual([[aRecord(1)]]);
+        expect(other.add.mock.calls).toEqual([[aRecord(1)]]);
+    });
+
+    it('should give each cluster a record of its own', () => {
+        const other = createCluster();
+        manager.init(cluster);
+        manager.init(other);
+
+        harness.listener.adds(aServer(1)).wake();
+
+        expect(cluster.servers[0]).not.toBe(other.servers[0]);
+    });
+
+    it('should name the transport where it was announced', () => {
+        manager.init(cluster);
+        harness.listener.adds(aServer(1, { transport: 'tls' })).wake();
+
+        expect(cluster.add).toHaveBeenCalledWith(aRecord(1, { transport: 'tls' }));
+    });
+
+    it('should call the callbacks as methods of the cluster', () => {
+        class Cluster {
+            servers = [];
+
+            add(server) {
+                this.servers.push(server);
+            }
+
+            remove() {
+                this.servers.pop();
+            }
+        }
+        const instance = manager.init(new Cluster());
+
+        harness.listener.adds(aServer(1), aServer(2)).hears('remove', aServer(2), 'down').wake();
+
+        expect(instance.servers).toEqual([aRecord(1)]);
+    });
+
+    it('should hand known brokers to a new cluster once its constructor has finished', async () => {
+        harness.listener.adds(aServer(1), aServer(2)).wake();
+
+        manager.init(cluster);
+        expect(cluster.add).not.toHaveBeenCalled();
+
+        await Promise.resolve();
+        expect(cluster.servers).toEqual([aRecord(1), aRecord(2)]);
+    });
+
+    it('should hand nothing to a new cluster that has left meanwhile', async () => {
+        harness.listener.adds(aServer(1)).wake();
+
+        const removed = manager.remove(manager.init(cluster), false);
+        await removed;
+        await settle();
+
+        expect(cluster.add).not.toHaveBeenCalled();
+    });
+
+    it('should not give what the cluster has', () => {
+        cluster.servers.push(aRecord(1));
+        manager.init(cluster);
+
+        harness.listener.adds(aServer(1)).wake();
+
+        expect(cluster.find).toHaveBeenCalledWith(aRecord(1), true);
+        expect(cluster.add).not.toHaveBeenCalled();
+    });
+
+    it('should wait where the cluster has the id at another address', () => {
+        cluster.servers.push({ ...aRecord(1), host: '10.0.0.9' });
+        manager.init(cluster);
+
+        harness.listener.adds(aServer(1)).wake();
+        expect(cluster.add).not.toHaveBeenCalled();
+
+        harness.listener.hears('remove', aServer(1), 'down').wake();
+        expect(cluster.remove).not.toHaveBeenCalled();
+    });
+
+    it('should give the broker when find throws, and log that', () => {
+        cluster.find.mockImplementation(() => {
+            throw new Error('no such thing');
+        });
+        manager.init(cluster);
+
+        harness.listener.adds(aServer(1)).wake();
+
+        expect(cluster.servers).toEqual([aRecord(1)]);
+        expect(logged()).toMatch(/find\(\) of a cluster failed for 10\.0\.0\.1:6379: .*no such/);
+    });
+
+    it.each([['down', 'down'], ['expired', 'up']])(
+        'should remove a broker that is %s with type %s',
+        (reason, type) => {
+            manager.init(cluster);
+            harness.listener.adds(aServer(1)).wake();
+
+            harness.listener.hears('remove', aServer(1), reason).wake();
+
+            expect(cluster.remove.mock.calls).toEqual([[aRecord(1, { type })]]);
+        },
+    );
+
+    it('should remove a restarted broker under the id that it was given under', () => {
+        manager.init(cluster);
+        harness.listener.adds(aServer(1)).wake();
+
+        harness.listener
+            .hears('update', aServer(1, { id: 'id-new' }), 'id-1')
+            .hears('remove', aServer(1, { id: 'id-new' }), 'down')
+            .wake();
+
+        expect(cluster.add).toHaveBeenCalledTimes(1);
+        expect(cluster.remove.mock.calls).toEqual([[aRecord(1, { type: 'down' })]]);
+    });
+
+    it('should give a new cluster a restarted broker under its new id', async () => {
+        harness.listener
+            .adds(aServer(1))
+            .hears('update', aServer(1, { id: 'id-new' }), 'id-1')
+            .wake();
+
+        manager.init(cluster);
+        await settle();
+
+        expect(cluster.servers).toEqual([aRecord(1, { id: 'id-new' })]);
+    });
+
+    it.each(['throws', 'rejects'])('should serve the others when add %s', async how => {
+        const fail = how === 'throws'
+            ? () => { throw new Error('full'); }
+            : async () => { throw new Error('full'); };
+        const other = createCluster();
+        manager.init(createCluster({ add: fail }));
+        manager.init(other);
+
+        harness.listener.adds(aServer(1), aServer(2)).wake();
+        await settle();
+
+        expect(other.servers).toHaveLength(2);
+        expect(logged()).toMatch(/add\(\) of a cluster failed for 10\.0\.0\.1:6379.*full/);
+    });
+
+    it.each(['throws', 'rejects'])('should serve the others when remove %s', async how => {
+        const fail = how === 'throws'
+            ? () => { throw new Error('stuck'); }
+            : async () => { throw new Error('stuck'); };
+        const other = createCluster();
+        manager.init(createCluster({ remove: fail }));
+        manager.init(other);
+
+        harness.listener.adds(aServer(1)).hears('remove', aServer(1), 'down').wake();
+        await settle();
+
+        expect(other.servers).toHaveLength(0);
+        expect(logged()).toMatch(/remove\(\) of a cluster failed for 10\.0\.0\.1:6379.*stuck/);
+    });
+
+    it('should go on with other managers when a cluster throws', () => {
+        const other = createCluster();
+        manager.init(createCluster({ add: () => { throw new Error('full'); } }));
+        harness.listener.adds(aServer(1));
+
+        const second = harness.createManager();
+        second.init(other);
+        harness.listener.adds(aServer(1)).wake();
+
+        expect(other.servers).toHaveLength(1);
+        return second.destroy();
+    });
+
+    it('should serve a cluster no more that leaves while others are served', () => {
+        const leaving = createCluster();
+        manager.init(createCluster({ add: () => void manager.remove(leaving) }));
+        manager.init(leaving);
+
+        harness.listener.adds(aServer(1)).wake();
+
+        expect(leaving.add).not.toHaveBeenCalled();
+    });
+
+    it('should leave room for the event loop in a storm', async () => {
+        manager.init(cluster);
+        const storm = Array.from({ length: 600 }, (_, index) => aServer(index));
+
+        harness.listener.adds(...storm).wake();
+        expect(cluster.add).toHaveBeenCalledTimes(256);
+
+        await settle();
+        await settle();
+        await settle();
+        expect(cluster.add).toHaveBeenCalledTimes(600);
+    });
+});

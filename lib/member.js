@@ -1,0 +1,167 @@
+'use strict';
+
+const { Place, locate } = require('./cluster-lookup.js');
+const { adoptLoosePromises } = require('./loose-promises.js');
+const { guardQueue } = require('./queue-guard.js');
+
+/** How far a broker has come in a cluster. */
+const State = Object.freeze({ Given: 'given', Pending: 'pending', Refused: 'refused' });
+
+/**
+ * One cluster that is attached to a manager: what it was given, and what it has to be given again.
+ *
+ * A callback of the cluster that throws or rejects is reported and goes no further.
+ */
+class Member {
+    #attached = true;
+    #report;
+    /**
+     * Endpoint to the broker as the cluster was given it. The cluster knows it by the id that it
+     * had then, whatever the broker's is by now.
+     */
+    #holdings = new Map();
+
+    /**
+     * @param {object} cluster - what `init` was called with
+     * @param {(level: string, cause: string, message: string) => void} report - told what went
+     *     wrong
+     */
+    constructor(cluster, report) {
+        this.cluster = cluster;
+        this.#report = report;
+    }
+
+    /** From here on none of the cluster's callbacks is called. */
+    detach() {
+        this.#attached = false;
+        this.#holdings.clear();
+    }
+
+    /** Gives the cluster a broker, unless it has it. */
+    offer(server) {
+        if (!this.#attached || this.#holdings.has(server.endpoint)) {
+            return;
+        }
+        const place = this.#locate(server);
+        if (!this.#attached || place === Place.Elsewhere) {
+            return;
+        }
+        const holding = { server, state: State.Given };
+        this.#holdings.set(server.endpoint, holding);
+        if (place !== Place.Here) {
+            this.#add(holding);
+        }
+    }
+
+    /** Takes a broker away from the cluster. */
+    withdraw(server, type) {
+        const holding = this.#holdings.get(server.endpoint);
+
+        if (holding) {
+            this.#holdings.delete(server.endpoint);
+            this.#remove(holding.server, type);
+        }
+    }
+
+    /** Offers a broker again that the cluster has refused or lost. */
+    review(server) {
+        const holding = this.#holdings.get(server.endpoint);
+
+        if (holding && this.#isMissing(holding)) {
+            this.#holdings.delete(server.endpoint);
+        }
+        this.offer(server);
+    }
+
+    #isMissing({ server, state }) {
+        return state === State.Refused
+            || (state === State.Given && this.#locate(server) === Place.Nowhere);
+    }
+
+    #locate(server) {
+        try {
+            return locate(this.cluster, server);
+        } catch (error) {
+            this.#complain('find', server, error);
+            return Place.Unknown;
+        }
+    }
+
+    #add(holding) {
+        try {
+            const result = this.#call('add', holding.server, 'up');
+            if (isPromise(result)) {
+                this.#follow(holding, result);
+            } else {
+                this.#guard(holding, result);
+            }
+        } catch (error) {
+            this.#refuse(holding, error);
+        }
+    }
+
+    #follow(holding, result) {
+        holding.state = State.Pending;
+        Promise.resolve(result).then(
+            record => {
+                holding.state = State.Given;
+                this.#guard(holding, record);
+            },
+            error => this.#refuse(holding, error),
+        );
+    }
+
+    #refuse(holding, error) {
+        holding.state = State.Refused;
+        this.#complain('add', holding.server, error);
+    }
+
+    #remove(server, type) {
+        try {
+            const result = this.#call('remove', server, type);
+            Promise.resolve(result).catch(error => this.#complain('remove', server, error));
+        } catch (error) {
+            this.#complain('remove', server, error);
+        }
+    }
+
+    /** A promise that the callback returns speaks for all that it leaves behind. */
+    #call(method, server, type) {
+        let result;
+        result = adoptLoosePromises(
+            () => this.cluster[method](server.toRecord(type)),
+            error => {
+                if (!isPromise(result)) {
+                    const message = `what ${method}() of a cluster began for ${server.endpoint} failed`;
+                    this.#report('warn', `${method} aftermath`, `${message}: ${error}`);
+                }
+            },
+        );
+        return result;
+    }
+
+    #guard({ server }, record) {
+        guardQueue(record, error => this.#report(
+            'warn',
+            'queue',
+            `the queue of ${server.endpoint} failed while nobody listened for errors: ${error}`,
+        ));
+    }
+
+    #complain(method, server, error) {
+        if (this.#attached) {
+            const message = `${method}() of a cluster failed for ${server.endpoint}`;
+            this.#report('error', method, `${message}: ${describe(error)}`);
+        }
+    }
+}
+
+function isPromise(value) {
+    return typeof value?.then === 'function';
+}
+
+function describe(error) {
+    return error?.stack ?? String(error);
+}
+
+exports.Member = Member;

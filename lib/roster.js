@@ -1,0 +1,100 @@
+'use strict';
+
+const { Member } = require('./member.js');
+
+/**
+ * How often it is checked that clusters still have what they were given. What they lack is to be
+ * offered within five seconds; half of that leaves room for a busy event loop.
+ */
+const REVIEW_PERIOD_MS = 2500;
+
+/** The clusters that are attached to one manager, and the check that they have every broker. */
+class Roster {
+    #known;
+    #report;
+    /** By the object that `init` was called with. */
+    #members = new Map();
+    #timer;
+
+    /**
+     * @param {() => Map<string, import('./server.js').Server>} known - the brokers there are now
+     * @param {(level: string, cause: string, message: string) => void} report - told what went
+     *     wrong in a cluster
+     */
+    constructor(known, report) {
+        this.#known = known;
+        this.#report = report;
+    }
+
+    get clusters() {
+        return [...this.#members.keys()];
+    }
+
+    /** Attaches a cluster; one that is attached already stays so. */
+    attach(cluster) {
+        if (this.#members.has(cluster)) {
+            return;
+        }
+        const member = new Member(cluster, this.#report);
+
+        this.#members.set(cluster, member);
+        this.#schedule();
+        // The constructor of the queue that calls `init` has to finish before it can take brokers.
+        Promise.resolve().then(() => this.#known().forEach(server => member.offer(server)));
+    }
+
+    /** Detaches a cluster, given as itself, as its id, or as something with its id. */
+    detach(handle) {
+        const member = this.#members.get(handle) ?? this.#findById(handle?.id ?? handle);
+
+        if (member) {
+            member.detach();
+            this.#members.delete(member.cluster);
+            this.#schedule();
+        }
+    }
+
+    clear() {
+        this.#members.forEach(member => member.detach());
+        this.#members.clear();
+        this.#schedule();
+    }
+
+    /** Gives a new broker to every cluster. */
+    offer(server) {
+        this.#each(member => member.offer(server));
+    }
+
+    /** Takes a broker away from every cluster that was given it. */
+    withdraw(server, type) {
+        this.#each(member => member.withdraw(server, type));
+    }
+
+    /** Members that leave while others are served are not served any more. */
+    #each(serve) {
+        [...this.#members.values()].forEach(serve);
+        this.#schedule();
+    }
+
+    /** The timer runs only while there is something to check. */
+    #schedule() {
+        if (this.#members.size > 0 && this.#known().size > 0) {
+            this.#timer ??= setInterval(() => this.#review(), REVIEW_PERIOD_MS).unref();
+        } else {
+            clearInterval(this.#timer);
+            this.#timer = undefined;
+        }
+    }
+
+    #review() {
+        for (const server of [...this.#known().values()]) {
+            this.#each(member => member.review(server));
+        }
+    }
+
+    #findById(id) {
+        return [...this.#members.values()].find(({ cluster }) => cluster.id === id);
+    }
+}
+
+exports.Roster = Roster;

@@ -1,0 +1,34 @@
+'use strict';
+
+/** A broker as it was when native code told about it. Never changes: a restart makes a new one. */
+class Server {
+    constructor(id, name, host, port, timeout, transport) {
+        this.id = id;
+        this.name = name;
+        this.host = host;
+        this.port = port;
+        this.timeout = timeout;
+        this.transport = transport;
+        Object.freeze(this);
+    }
+
+    /** Identifies the broker through restarts, which change its id. */
+    get endpoint() {
+        return `${this.host}:${this.port}`;
+    }
+
+    /**
+     * What clusters and listeners of events are given: fresh each time, since they may keep and
+     * change it.
+     *
+     * @param {'up' | 'down'} type - how the broker was last heard of
+     */
+    toRecord(type) {
+        const { id, name, host, port, timeout, transport } = this;
+        const record = { id, name, type, host, port, timeout };
+
+        return transport === undefined ? record : { ...record, transport };
+    }
+}
+
+exports.Server = Server;
