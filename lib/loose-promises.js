@@ -12,19 +12,22 @@ const { promiseHooks } = require('node:v8');
  *
  * @template T
  * @param {() => T} callback - called once; what it returns or throws is passed on
- * @param {(error: unknown) => void} report - told once about each error that a promise made during
- *     the call is rejected with, also where somebody else handles it too
+ * @param {(error: unknown) => void} report - told once about each error that such a promise is
+ *     rejected with, also where somebody else handles it too. A callback that returns a promise
+ *     speaks for itself: what it leaves behind is kept quiet.
  * @returns {T}
  */
 function adoptLoosePromises(callback, report) {
     const promises = [];
     const stopNoting = promiseHooks.onInit(promise => promises.push(promise));
+    let result;
 
     try {
-        return callback();
+        result = callback();
+        return result;
     } finally {
         stopNoting();
-        adopt(promises, report);
+        adopt(promises, isPromise(result) ? () => {} : report);
     }
 }
 
@@ -40,4 +43,8 @@ function adopt(promises, report) {
     promises.forEach(promise => promise.then(undefined, onRejected));
 }
 
-exports.adoptLoosePromises = adoptLoosePromises;
+function isPromise(value) {
+    return typeof value?.then === 'function';
+}
+
+module.exports = { adoptLoosePromises, isPromise };

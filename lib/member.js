@@ -1,7 +1,7 @@
 'use strict';
 
 const { Place, locate } = require('./cluster-lookup.js');
-const { adoptLoosePromises } = require('./loose-promises.js');
+const { adoptLoosePromises, isPromise } = require('./loose-promises.js');
 const { guardQueue } = require('./queue-guard.js');
 
 /** How far a broker has come in a cluster. */
@@ -125,19 +125,15 @@ class Member {
         }
     }
 
-    /** A promise that the callback returns speaks for all that it leaves behind. */
     #call(method, server, type) {
-        let result;
-        result = adoptLoosePromises(
+        return adoptLoosePromises(
             () => this.cluster[method](server.toRecord(type)),
-            error => {
-                if (!isPromise(result)) {
-                    const message = `what ${method}() of a cluster began for ${server.endpoint} failed`;
-                    this.#report('warn', `${method} aftermath`, `${message}: ${error}`);
-                }
-            },
+            error => this.#report(
+                'warn',
+                `${method} aftermath`,
+                `what ${method}() of a cluster began for ${server.endpoint} failed: ${error}`,
+            ),
         );
-        return result;
     }
 
     #guard({ server }, record) {
@@ -154,10 +150,6 @@ class Member {
             this.#report('error', method, `${message}: ${describe(error)}`);
         }
     }
-}
-
-function isPromise(value) {
-    return typeof value?.then === 'function';
 }
 
 function describe(error) {

@@ -1,0 +1,121 @@
+'use strict';
+
+// `npm test`: sets up what the tests need, runs the Rust tests and the jest specs, and adds them
+// up. A run of fewer tests than are known to exist fails, so that none is skipped by accident:
+// raise the numbers when you add tests.
+
+const { spawn } = require('node:child_process');
+const { mkdtempSync, readFileSync, rmSync } = require('node:fs');
+const { tmpdir } = require('node:os');
+const { join } = require('node:path');
+
+const { ensureRedis } = require('./setup-redis.js');
+
+const RUST_TESTS = 1;
+const JEST_TESTS = 1;
+
+/** Tests in network namespaces need root on Linux; elsewhere they are skipped. */
+const ALL_TESTS_RUN = process.platform === 'linux' && process.getuid() === 0;
+
+const root = join(__dirname, '..');
+
+main().catch(error => {
+    console.error(`npm test: ${error.message}`);
+    process.exitCode = 1;
+});
+
+async function main() {
+    ensureRedis();
+    heading('Building the addon');
+    const build = await run('npm', ['run', '--silent', 'build']);
+    if (build.code !== 0) {
+        throw new Error('the addon does not build');
+    }
+
+    heading('Rust tests');
+    const rust = await rustTests();
+    heading('JavaScript tests');
+    const jest = await jestTests();
+
+    const complaints = [
+        ...tooFew('Rust', rust.passed + rust.failed, RUST_TESTS),
+        ...tooFew('JavaScript', jest.passed + jest.failed + jest.skipped, JEST_TESTS),
+    ];
+    if (jest.skipped > 0) {
+        const skipped = `${jest.skipped} JavaScript tests were skipped`;
+        if (ALL_TESTS_RUN) {
+            complaints.push(`${skipped}, which never happens as root on Linux`);
+        } else {
+            console.log(`\n${skipped}: they make network namespaces, which needs root on Linux.`);
+        }
+    }
+    complaints.forEach(complaint => console.error(`npm test: ${complaint}`));
+
+    const failed = rust.failed + jest.failed + complaints.length;
+    console.log(`\n${rust.passed + jest.passed} passed, ${failed} failed`);
+    process.exitCode = failed === 0 ? 0 : 1;
+}
+
+async function rustTests() {
+    const { code, output } = await run('cargo', [
+        'test', '--workspace', '--locked', '--no-fail-fast',
+    ]);
+    const results = [...output.matchAll(/^test result: .* (\d+) passed; (\d+) failed/gm)];
+    const [passed, failed] = [1, 2].map(
+        group => results.reduce((sum, result) => sum + Number(result[group]), 0),
+    );
+
+    return { passed, failed: failuresOf(code, failed) };
+}
+
+async function jestTests() {
+    const directory = mkdtempSync(join(tmpdir(), 'imqueue-udp-test-'));
+    const report = join(directory, 'report.json');
+    try {
+        const jest = require.resolve('jest/bin/jest.js', { paths: [root] });
+        const { code } = await run(process.execPath, [jest, '--json', `--outputFile=${report}`]);
+        const result = JSON.parse(readFileSync(report, 'utf8'));
+        const failed = result.numFailedTests + result.numRuntimeErrorTestSuites;
+
+        return {
+            passed: result.numPassedTests,
+            failed: failuresOf(code, failed),
+            skipped: result.numPendingTests + result.numTodoTests,
+        };
+    } finally {
+        rmSync(directory, { recursive: true, force: true });
+    }
+}
+
+/** What does not compile, or dies before it can report, is a failure too. */
+function failuresOf(code, reported) {
+    return code !== 0 && reported === 0 ? 1 : reported;
+}
+
+function tooFew(kind, count, known) {
+    return count < known
+        ? [`only ${count} ${kind} tests ran where ${known} are known to exist`]
+        : [];
+}
+
+function heading(title) {
+    console.log(`\n=== ${title}`);
+}
+
+/** Runs a program, showing what it prints; resolves with its exit code and its standard output. */
+function run(command, args) {
+    return new Promise((resolve, reject) => {
+        const child = spawn(command, args, {
+            cwd: root,
+            stdio: ['ignore', 'pipe', 'inherit'],
+            shell: process.platform === 'win32',
+        });
+        let output = '';
+        child.stdout.setEncoding('utf8').on('data', chunk => {
+            output += chunk;
+            process.stdout.write(chunk);
+        });
+        child.once('error', reject);
+        child.once('close', code => resolve({ code, output }));
+    });
+}
