@@ -96,4 +96,19 @@ describe('ThrottledLogger', () => {
 
         expect(() => throttled.report('warn', 'a', 'one')).not.toThrow();
     });
+
+    it('should not repeat the line of another writer to the same logger', () => {
+        const other = new ThrottledLogger(logger, 'Test');
+        const elsewhere = createLogger();
+
+        throttled.write('info', 'listening');
+        other.write('info', 'listening');
+        new ThrottledLogger(elsewhere, 'Test').write('info', 'listening');
+        expect(lines('info')).toEqual(['Test: listening']);
+        expect(elsewhere.info).toHaveBeenCalledTimes(1);
+
+        jest.advanceTimersByTime(1000);
+        other.write('info', 'listening');
+        expect(lines('info')).toEqual(['Test: listening', 'Test: listening']);
+    });
 });

@@ -4,6 +4,15 @@
 const QUIET_MS = 60_000;
 
 /**
+ * How long the same line of another manager is its echo. Managers with equal options are told the
+ * same things at the same time, and one line of it is enough.
+ */
+const ECHO_MS = 1000;
+
+/** Logger to the lines that were written to it just now, each with when and by whom. */
+const recentLines = new WeakMap();
+
+/**
  * Writes to a user's logger: at most one line per cause and minute, with a count of what was held
  * back meanwhile.
  *
@@ -32,8 +41,12 @@ class ThrottledLogger {
      * @param {string} message
      */
     write(level, message) {
+        const line = `${this.#prefix}: ${message}`;
+        if (this.#isEcho(line)) {
+            return;
+        }
         try {
-            this.#logger[level](`${this.#prefix}: ${message}`);
+            this.#logger[level](line);
         } catch {
             // There is nobody left to tell.
         }
@@ -78,6 +91,24 @@ class ThrottledLogger {
             const others = held > 1 ? ` (and ${held - 1} more like it within a minute)` : '';
             this.write(level, message + others);
         }
+    }
+
+    #isEcho(line) {
+        const now = performance.now();
+        const lines = recentLines.get(this.#logger) ?? new Map();
+        recentLines.set(this.#logger, lines);
+
+        for (const [old, { at }] of lines) {
+            if (now - at < ECHO_MS) {
+                break;
+            }
+            lines.delete(old);
+        }
+        const recent = lines.get(line);
+        if (!recent) {
+            lines.set(line, { at: now, writer: this });
+        }
+        return recent !== undefined && recent.writer !== this;
     }
 
     #remember(cause, now) {

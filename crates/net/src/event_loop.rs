@@ -192,7 +192,7 @@ impl EventLoop {
             Command::Unsubscribe(subscriber) => {
                 self.ports.retain(|_, port| port.unsubscribe(&subscriber));
             }
-            #[cfg(test)]
+            #[cfg(any(test, feature = "fault-injection"))]
             Command::Panic(message) => panic!("{message}"),
         }
     }

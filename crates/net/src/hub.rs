@@ -77,8 +77,16 @@ pub(crate) enum Command {
     Stop(Arc<AnnouncerInbox>),
     Subscribe(ListenerOptions, Arc<Subscriber>),
     Unsubscribe(Arc<Subscriber>),
-    #[cfg(test)]
-    Panic(&'static str),
+    #[cfg(any(test, feature = "fault-injection"))]
+    Panic(String),
+}
+
+/// Makes the hub thread, if there is one, panic with `message`: for tests of what follows.
+#[cfg(any(test, feature = "fault-injection"))]
+pub fn inject_panic(message: impl Into<String>) {
+    if let Some(hub) = &*hub() {
+        hub.commands.send(Command::Panic(message.into())).ok();
+    }
 }
 
 struct Hub {
@@ -226,7 +234,7 @@ mod tests {
         follower.say("imq\ta\tup\t10.0.0.1:1\t60");
         assert!(matches!(follower.next().changes[..], [Change::Added(_)]));
 
-        follower.listener.lease.send(Command::Panic("on purpose"));
+        inject_panic("on purpose");
         let batch = follower.next();
         assert!(batch.changes.is_empty());
         assert!(reports(&batch, "on purpose"));
@@ -257,7 +265,7 @@ mod tests {
     #[test]
     fn the_last_user_need_not_wait_for_a_pause_to_end() {
         let follower = Follower::start(|| ());
-        follower.listener.lease.send(Command::Panic("on purpose"));
+        inject_panic("on purpose");
         // The test would hang, were the thread not joined.
         drop(follower);
     }

@@ -54,6 +54,7 @@ mod interface;
 mod listener;
 mod lookup;
 mod notice;
+mod outlook;
 mod port;
 mod relay;
 mod route;
@@ -65,6 +66,8 @@ mod tracker;
 pub use announcer::{Announcer, AnnouncerOptions};
 pub use destination::{DEFAULT_PORT, Destination};
 pub use error::{DestinationError, StartError};
+#[cfg(feature = "fault-injection")]
+pub use hub::inject_panic;
 pub use inbox::Waker;
 pub use listener::{Batch, Listener, ListenerOptions};
 pub use notice::{AnnouncerNotice, Level, Notice};

@@ -6,6 +6,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::Duration;
 
+use imqueue_udp_core::{RemovalReason, Server};
+
 use crate::inbox::Repeating;
 
 /// How much a notice matters.
@@ -49,6 +51,10 @@ pub enum Notice {
         /// How many of these were not told.
         held_back: u64,
     },
+    /// There is no broker any more: this was the last one, and why it went.
+    FleetEmpty(Arc<Server>, RemovalReason),
+    /// There is a broker, after there was none: this one.
+    FleetFound(Arc<Server>),
     /// There are more brokers than the fleet may have; unknown ones are ignored.
     FleetFull {
         /// The `max_servers` that was reached.
@@ -72,6 +78,19 @@ pub enum Notice {
     },
     /// The port is bound; brokers are heard from now on.
     Listening(SocketAddrV4),
+    /// No broker was heard since the port was bound.
+    NothingHeard {
+        /// The port that is listened on.
+        port: u16,
+        /// How long ago it was bound.
+        after: Duration,
+        /// How many datagrams came in on it.
+        datagrams: u64,
+        /// How many of them could not be read.
+        rejected: u64,
+        /// How many of them were announcements that changed nothing.
+        ignored: u64,
+    },
     /// There is a bug in this program: the hub thread panicked, and was restarted with its fleet.
     Panicked {
         /// What the panic said.
@@ -106,9 +125,11 @@ impl Notice {
     pub const fn level(&self) -> Level {
         match self {
             Self::BindFailed { .. } | Self::Panicked { .. } => Level::Error,
-            Self::InterfaceFound { .. } | Self::Listening(_) => Level::Info,
-            Self::FleetFull { .. }
+            Self::FleetFound(_) | Self::InterfaceFound { .. } | Self::Listening(_) => Level::Info,
+            Self::FleetEmpty(..)
+            | Self::FleetFull { .. }
             | Self::InterfaceMissing { .. }
+            | Self::NothingHeard { .. }
             | Self::ReceiveFailed { .. }
             | Self::RelayFailed { .. } => Level::Warn,
         }
@@ -118,10 +139,13 @@ impl Notice {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::BindFailed { .. } => "bindFailed",
+            Self::FleetEmpty(..) => "fleetEmpty",
+            Self::FleetFound(_) => "fleetFound",
             Self::FleetFull { .. } => "fleetFull",
             Self::InterfaceFound { .. } => "interfaceFound",
             Self::InterfaceMissing { .. } => "interfaceMissing",
             Self::Listening(_) => "listening",
+            Self::NothingHeard { .. } => "nothingHeard",
             Self::Panicked { .. } => "panicked",
             Self::ReceiveFailed { .. } => "receiveFailed",
             Self::RelayFailed { .. } => "relayFailed",
@@ -141,9 +165,12 @@ impl Repeating for Notice {
             | Self::Panicked { held_back, .. }
             | Self::ReceiveFailed { held_back, .. }
             | Self::RelayFailed { held_back, .. } => Some(held_back),
-            Self::InterfaceFound { .. } | Self::InterfaceMissing { .. } | Self::Listening(_) => {
-                None
-            }
+            Self::FleetEmpty(..)
+            | Self::FleetFound(_)
+            | Self::InterfaceFound { .. }
+            | Self::InterfaceMissing { .. }
+            | Self::Listening(_)
+            | Self::NothingHeard { .. } => None,
         }
     }
 }
@@ -164,6 +191,15 @@ impl fmt::Display for Notice {
                 )?;
                 write!(f, "; trying again in {retry_in:?}{}", HeldBack(*held_back))
             }
+            Self::FleetEmpty(last, reason) => {
+                let why = match reason {
+                    RemovalReason::Down => "said that it leaves",
+                    RemovalReason::Expired => "fell silent",
+                };
+                write!(f, "no broker is left: the last one, {}, {why}; ", At(last))?;
+                write!(f, "messages wait until one announces itself")
+            }
+            Self::FleetFound(first) => write!(f, "there is a broker: {}", At(first)),
             Self::FleetFull { limit, held_back } => {
                 write!(
                     f,
@@ -186,6 +222,24 @@ impl fmt::Display for Notice {
                 write!(f, "there are {}", present.join(", "))
             }
             Self::Listening(address) => write!(f, "listening on UDP {address}"),
+            Self::NothingHeard {
+                port,
+                after,
+                datagrams,
+                rejected,
+                ignored,
+            } => {
+                write!(
+                    f,
+                    "no broker was heard on UDP 0.0.0.0:{port} within {after:?}: "
+                )?;
+                write!(
+                    f,
+                    "{datagrams} datagrams came, {rejected} of them were no announcements "
+                )?;
+                write!(f, "and {ignored} were ignored. ")?;
+                f.write_str(likely_cause(*datagrams, *rejected))
+            }
             Self::Panicked { message, held_back } => {
                 write!(
                     f,
@@ -291,6 +345,35 @@ impl fmt::Display for AnnouncerNotice {
             ),
             Self::Stopped => f.write_str("stopped announcing"),
         }
+    }
+}
+
+/// A broker as an operator would look for it.
+struct At<'a>(&'a Server);
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(server) = self;
+        write!(
+            f,
+            "{} at {}:{}, heard from {}",
+            server.name,
+            server.host,
+            server.port,
+            server.source()
+        )
+    }
+}
+
+/// Where to look first when no broker is heard.
+fn likely_cause(datagrams: u64, rejected: u64) -> &'static str {
+    if datagrams == 0 {
+        "Do the brokers announce, to this port, and does broadcast reach this network (it does not \
+         cross subnets and most cloud networks)? Does a firewall drop UDP?"
+    } else if rejected == datagrams {
+        "Something else sends to this port: see stats().rejected."
+    } else {
+        "See stats().ignored: the options name, address and maxServers leave brokers out."
     }
 }
 

@@ -118,7 +118,7 @@ impl Port {
     pub(crate) fn turn(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) {
         let now = self.receive(buffers, interfaces);
         for tracker in &mut self.trackers {
-            tracker.handle_timeout(now, interfaces);
+            tracker.handle_timeout(now, &self.counters, interfaces);
         }
         if let Binding::Open(socket) = &self.binding {
             self.counters

@@ -9,6 +9,7 @@ use imqueue_udp_core::{Event, Fleet, Outcome};
 use crate::interface::Interfaces;
 use crate::listener::{ListenerOptions, Subscriber};
 use crate::notice::Notice;
+use crate::outlook::Outlook;
 use crate::socket::Arrival;
 use crate::stats::{Counters, PortCounters, SharedFleetCounters};
 
@@ -22,6 +23,7 @@ pub(crate) struct Tracker {
     subscribers: Vec<Arc<Subscriber>>,
     counters: Arc<SharedFleetCounters>,
     network: Network,
+    outlook: Outlook,
 }
 
 /// Which datagrams a tracker takes.
@@ -55,6 +57,7 @@ impl Tracker {
             subscribers: Vec::new(),
             counters: Arc::default(),
             network,
+            outlook: Outlook::new(),
         }
     }
 
@@ -120,7 +123,12 @@ impl Tracker {
     }
 
     /// Judges deadlines, looks for the network, and hands over what happened since the last time.
-    pub(crate) fn handle_timeout(&mut self, now: Instant, interfaces: &mut Interfaces) {
+    pub(crate) fn handle_timeout(
+        &mut self,
+        now: Instant,
+        port: &PortCounters,
+        interfaces: &mut Interfaces,
+    ) {
         if self.fleet.poll_timeout().is_some_and(|at| at <= now) {
             self.fleet.handle_timeout(now, &mut self.events);
         }
@@ -129,7 +137,11 @@ impl Tracker {
         }
         // First the counters: who is called sees them as they are now.
         self.counters.write(self.fleet.counters());
+        self.events
+            .iter()
+            .for_each(|event| self.outlook.record(event));
         self.deliver(now);
+        self.look_out(now, port);
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
@@ -137,6 +149,7 @@ impl Tracker {
             .poll_timeout()
             .into_iter()
             .chain(self.network.poll_timeout())
+            .chain(self.outlook.poll_timeout())
             .min()
     }
 
@@ -148,9 +161,28 @@ impl Tracker {
         }
     }
 
+    fn look_out(&mut self, now: Instant, port: &PortCounters) {
+        let bound = port.bound.get();
+        if bound.is_some() {
+            self.outlook.listening(now);
+        }
+        let number = bound.unwrap_or(self.options.port);
+        let datagrams = port.datagrams.get();
+        let counters = self.fleet.counters();
+        if let Some(notice) = self
+            .outlook
+            .handle_timeout(now, number, datagrams, counters)
+        {
+            self.notify(now, &notice);
+        }
+    }
+
     fn deliver(&mut self, now: Instant) {
         if self.events.is_empty() {
             return;
+        }
+        for event in &self.events {
+            self.outlook.record(event);
         }
         for subscriber in &self.subscribers {
             subscriber.inbox.post(|news| {
