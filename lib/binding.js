@@ -1,5 +1,9 @@
 'use strict';
 
+const { inspect } = require('node:util');
+
+const { withLeanReport } = require('./lean-report.js');
+
 /**
  * Makes a function that loads the native binding on its first call and then returns the same one.
  *
@@ -15,12 +19,20 @@ function createBindingLoader(requireBinding) {
 
     return () => {
         try {
-            binding ??= requireBinding();
+            binding ??= checked(requireBinding());
         } catch (error) {
             throw bindingError(error);
         }
         return binding;
     };
+}
+
+/** Bundlers may put something else in place of a binary, such as its path. */
+function checked(binding) {
+    if (typeof binding?.Environment !== 'function') {
+        throw new TypeError(`what was loaded is no binding: ${inspect(binding)}`);
+    }
+    return binding;
 }
 
 function bindingError(cause) {
@@ -37,8 +49,10 @@ function bindingError(cause) {
             + ' platform that runs it.',
         '  - No binary for this platform? `npm rebuild imqueue-udp-cluster` builds one; it needs'
             + ' Rust 1.88 or newer.',
-        '  - The binary lies somewhere else, as in a bundle? Set NAPI_RS_NATIVE_LIBRARY_PATH to'
-            + ' the absolute path of the .node file.',
+        '  - Bundled? Have .node files copied (esbuild: --loader:.node=copy), or leave this package'
+            + ' out of the bundle.',
+        '  - The binary lies somewhere else? Set NAPI_RS_NATIVE_LIBRARY_PATH to the absolute path'
+            + ' of the .node file.',
     ].join('\n');
 
     return Object.assign(new Error(message, { cause }), { code: 'ERR_NATIVE_BINDING' });
@@ -66,4 +80,6 @@ function messageOf(error) {
 }
 
 exports.createBindingLoader = createBindingLoader;
-exports.loadBinding = createBindingLoader(() => require('../binding.js'));
+exports.loadBinding = createBindingLoader(
+    () => withLeanReport(() => require('../binding.js')),
+);

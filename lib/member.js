@@ -1,6 +1,7 @@
 'use strict';
 
 const { Place, locate } = require('./cluster-lookup.js');
+const { drainQueue } = require('./drain.js');
 const { adoptLoosePromises, isPromise } = require('./loose-promises.js');
 const { guardQueue } = require('./queue-guard.js');
 
@@ -59,6 +60,9 @@ class Member {
 
         if (holding) {
             this.#holdings.delete(server.endpoint);
+            if (type === 'down') {
+                drainQueue(holding.queue);
+            }
             this.#remove(holding.server, type);
         }
     }
@@ -136,8 +140,11 @@ class Member {
         );
     }
 
-    #guard({ server }, record) {
-        guardQueue(record, error => this.#report(
+    #guard(holding, record) {
+        const { server } = holding;
+
+        holding.queue = record?.imq;
+        guardQueue(holding.queue, error => this.#report(
             'warn',
             'queue',
             `the queue of ${server.endpoint} failed while nobody listened for errors: ${error}`,

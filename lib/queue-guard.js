@@ -12,12 +12,10 @@ const guarded = new WeakSet();
  * an uncaught exception. A listener of our own would be dropped with the others, hence `emit`
  * itself is wrapped: such errors are reported instead of thrown, all else passes untouched.
  *
- * @param {unknown} record - what a cluster's `add` returned; without a queue in it, nothing happens
+ * @param {unknown} queue - what a cluster's `add` returned as its `imq`; nothing happens without one
  * @param {(error: unknown) => void} report - told about each error that nobody listens for
  */
-function guardQueue(record, report) {
-    const queue = record?.imq;
-
+function guardQueue(queue, report) {
     if (!isEmitter(queue) || guarded.has(queue)) {
         return;
     }

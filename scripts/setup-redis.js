@@ -1,13 +1,14 @@
 'use strict';
 
 // Sees to it that there is a redis-server: installs it where that is possible without asking, and
-// says what to do elsewhere. A program for the command line, and a function for other scripts.
+// says what to do elsewhere. For the command line, and for other scripts.
 
 const { existsSync, rmSync, writeFileSync } = require('node:fs');
 const { spawnSync } = require('node:child_process');
 
 /** While this exists and says so, Debian's packages do not start the services they bring. */
 const POLICY = '/usr/sbin/policy-rc.d';
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'];
 
 /** @throws {Error} when there is none and it cannot be installed; the message says what to do */
 function ensureRedis() {
@@ -15,7 +16,7 @@ function ensureRedis() {
         return;
     }
     if (!canInstall()) {
-        throw new Error(`redis-server is missing. Install it, then try again:\n\n    ${advice()}\n`);
+        throw new Error(`redis-server is missing. Install it, and try again:\n\n    ${advice()}\n`);
     }
     console.log('redis-server is missing; apt-get installs it now.');
     install();
@@ -36,6 +37,7 @@ function canInstall() {
 function install() {
     const ownPolicy = !existsSync(POLICY);
 
+    SIGNALS.forEach(signal => process.on(signal, cleanUpFirst));
     if (ownPolicy) {
         writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
     }
@@ -47,15 +49,20 @@ function install() {
         if (ownPolicy) {
             rmSync(POLICY);
         }
+        SIGNALS.forEach(signal => process.off(signal, cleanUpFirst));
     }
 }
 
+/** A signal ends apt-get, which is an error here, instead of this process. */
+function cleanUpFirst() {}
+
 function run(command, ...args) {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', env });
+    const { error, status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', env });
 
     if (status !== 0) {
-        throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`);
+        const reason = error?.message ?? `${stdout}${stderr}`;
+        throw new Error(`${command} ${args.join(' ')} failed:\n${reason}`);
     }
 }
 

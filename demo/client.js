@@ -1,0 +1,86 @@
+'use strict';
+
+// The client. The line that matters is `clusterManagers`; the rest lets the demo look inside.
+
+const { setImmediate, setInterval, setTimeout } = require('node:timers/promises');
+const { IMQClient } = require('@imqueue/rpc');
+const { RustUDPClusterManager } = require('imqueue-udp-cluster');
+
+const { Ledger } = require('./support/ledger');
+const { logger } = require('./support/logger');
+const { now } = require('./support/clock');
+const { observeManager, observeQueue } = require('./support/observe');
+const { report, serve, settings } = require('./support/parent');
+
+class CalculatorClient extends IMQClient {
+    double(number) {
+        return this.remoteCall(number, 'double');
+    }
+}
+
+const manager = new RustUDPClusterManager({ ...settings.manager, logger });
+observeManager(manager, report);
+
+const client = new CalculatorClient({ clusterManagers: [manager], logger }, 'Calculator');
+const ledger = new Ledger();
+let load;
+
+observeQueue(client.imq, {
+    report,
+    sending: (broker, { args: [number] }) => ledger.route(number, broker),
+});
+
+serve({
+    start: () => client.start(),
+    destroy: () => client.destroy(),
+
+    /** So many calls, one after the other; their brokers. */
+    async call(count) {
+        const brokers = [];
+        while (count-- > 0) {
+            brokers.push((await ledger.call(number => client.double(number))).broker);
+        }
+        return brokers;
+    },
+
+    startLoad({ rate }) {
+        const stop = new AbortController();
+        const done = Promise.all([generate(rate, stop.signal), tick(stop.signal)]);
+
+        load = { stop, done };
+    },
+
+    /** Ends the load, waits for what is open, and tells what became of the calls. */
+    async finishLoad({ patience }) {
+        load.stop.abort();
+        await load.done;
+        await Promise.race([ledger.settled(), setTimeout(patience, undefined, { ref: false })]);
+        return ledger.result();
+    },
+});
+
+/** So many calls a second, at even intervals, whether or not those before are answered. */
+async function generate(rate, signal) {
+    const start = now();
+    let count = 0;
+
+    while (!signal.aborted) {
+        for (const due = (now() - start) * rate / 1000; count < due; count++) {
+            ledger.call(number => client.double(number)).catch(() => {});
+            // @imqueue/core takes the next broker only once the message before is on its way.
+            await setImmediate();
+        }
+        await setTimeout(1);
+    }
+}
+
+/** Once a second, how it goes. */
+async function tick(signal) {
+    try {
+        for await (const _ of setInterval(1000, undefined, { signal })) {
+            report('second', ledger.takeSecond());
+        }
+    } catch {
+        // Aborted: the load is over.
+    }
+}

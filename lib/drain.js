@@ -1,0 +1,46 @@
+'use strict';
+
+/**
+ * How long a leaving broker is still read. What is in flight in it arrives within a few
+ * milliseconds; an operator who lets a broker live on for half a second after its goodbye loses
+ * nothing.
+ */
+const DRAIN_MS = 250;
+
+/** What a queue's `destroy` does that would lose messages, in the order in which to make up for it. */
+const PUT_OFF = ['removeAllListeners', 'stop'];
+
+/**
+ * Lets a broker that says goodbye deliver what is in flight in it. Call it before the cluster
+ * removes the broker.
+ *
+ * The `destroy` of a queue of `@imqueue/core` stops reading at once, and 2.x deletes the list that
+ * it reads: requests and answers that were pushed a moment ago are lost, although the broker lives.
+ * With this, everything else is let go of at once, nothing is sent there any more, but the reader
+ * goes on for a while, and the list stays.
+ *
+ * @param {object} [queue] - the broker's queue, if it is known
+ */
+function drainQueue(queue) {
+    if (queue?.reader?.status !== 'ready') {
+        return;
+    }
+    const methods = { clear: queue.clear };
+    const due = new Set();
+
+    for (const name of PUT_OFF) {
+        methods[name] = queue[name];
+        queue[name] = () => {
+            due.add(name);
+            return queue;
+        };
+    }
+    queue.clear = async () => queue;
+
+    setTimeout(() => {
+        Object.assign(queue, methods);
+        PUT_OFF.filter(name => due.has(name)).forEach(name => queue[name]());
+    }, DRAIN_MS).unref();
+}
+
+exports.drainQueue = drainQueue;
