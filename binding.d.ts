@@ -57,7 +57,7 @@ export declare class Listener {
   constructor(environment: Environment, port: number, address: string, relay: boolean, correction: number | undefined | null, maxServers: number, names: Array<string>)
   /**
    * Hands over what has changed since the last drain, at most `limit` changes, and says whether
-   * more is waiting. A callback that throws ends the drain; the rest stays for the next one.
+   * more may be waiting. A callback that throws ends the drain; the rest stays for the next one.
    */
   drain(limit: number, onChange: (kind: 'add' | 'remove' | 'update', id: string, name: string, host: string, port: number, timeout: number, transport: string | null, detail: string | null) => void, onNotice: (level: 'info' | 'warn' | 'error', code: string, message: string) => void): boolean
   /** Shows every server that JavaScript was told of and that is still there. */

@@ -250,7 +250,7 @@ export interface ClusterStats {
 
     /** Readable announcements that changed nothing, by the reason. */
     ignored: {
-        /** A `down` for an address that is not known. */
+        /** A `down` for an address that is not known, such as the repetitions of a goodbye. */
         endpointUnknown: number;
         /** An unknown broker, while there were `maxServers` already. */
         fleetFull: number;
@@ -528,7 +528,8 @@ export declare class Announcer {
     start(): Promise<this>;
 
     /**
-     * Ends the announcements and says `down`. Does nothing where it is not started.
+     * Ends the announcements and says `down`, three times, since one that gets lost would leave the
+     * broker in the fleet until its deadline. Does nothing where it is not started.
      *
      * @returns a promise that resolves when the `down` is sent; no announcement follows it
      *

@@ -47,8 +47,8 @@ function bindingError(cause) {
             + ' an optional dependency.',
         '  - node_modules copied from another platform (or into a container)? Install on the'
             + ' platform that runs it.',
-        '  - No binary for this platform? `npm rebuild imqueue-udp-cluster` builds one; it needs'
-            + ' Rust 1.88 or newer.',
+        '  - No binary for this platform? Build one from a checkout, `npm install && npm run build`'
+            + ' (needs Rust 1.88 or newer), and set NAPI_RS_NATIVE_LIBRARY_PATH as below.',
         '  - Bundled? Have .node files copied (esbuild: --loader:.node=copy), or leave this package'
             + ' out of the bundle.',
         '  - The binary lies somewhere else? Set NAPI_RS_NATIVE_LIBRARY_PATH to the absolute path'

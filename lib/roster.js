@@ -8,12 +8,19 @@ const { Member } = require('./member.js');
  */
 const REVIEW_PERIOD_MS = 2500;
 
+/**
+ * So many brokers are checked before the event loop gets its turn: a cluster may take long to find
+ * one among many.
+ */
+const REVIEW_LIMIT = 64;
+
 /** The clusters that are attached to one manager, and the check that they have every broker. */
 class Roster {
     #known;
     #report;
     /** By the object that `init` was called with. */
     #members = new Map();
+    #continuation;
     #timer;
 
     /**
@@ -79,16 +86,33 @@ class Roster {
     /** The timer runs only while there is something to check. */
     #schedule() {
         if (this.#members.size > 0 && this.#known().size > 0) {
-            this.#timer ??= setInterval(() => this.#review(), REVIEW_PERIOD_MS).unref();
+            this.#timer ??= setInterval(() => this.#beginReview(), REVIEW_PERIOD_MS).unref();
         } else {
             clearInterval(this.#timer);
+            clearImmediate(this.#continuation);
             this.#timer = undefined;
+            this.#continuation = undefined;
         }
     }
 
-    #review() {
-        for (const server of [...this.#known().values()]) {
-            this.#each(member => member.review(server));
+    /** One that takes longer than the period is not overtaken. */
+    #beginReview() {
+        if (!this.#continuation) {
+            this.#review([...this.#known().values()]);
+        }
+    }
+
+    #review(servers) {
+        this.#continuation = undefined;
+        for (const server of servers.slice(0, REVIEW_LIMIT)) {
+            // It may have left since the review began.
+            if (this.#known().get(server.endpoint) === server) {
+                this.#each(member => member.review(server));
+            }
+        }
+        if (servers.length > REVIEW_LIMIT && this.#timer) {
+            const rest = servers.slice(REVIEW_LIMIT);
+            this.#continuation = setImmediate(() => this.#review(rest)).unref();
         }
     }
 

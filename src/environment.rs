@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,24 +9,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use imqueue_udp_net as net;
 use napi::bindgen_prelude::Function;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
-use napi::{CleanupEnvHook, Env, Result, Status};
+use napi::{Env, Result, Status};
 use napi_derive::napi;
+
+use crate::cleanup_hook;
 
 /// One loaded copy of the facade in one JavaScript thread.
 ///
 /// Between its constructor and [`close`](Self::close) it holds a handle of the event loop.
 #[napi]
+#[derive(Debug)]
 pub struct Environment {
     id: u32,
-    hook: Option<CleanupEnvHook<u32>>,
-}
-
-impl fmt::Debug for Environment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Environment")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
-    }
 }
 
 #[napi]
@@ -52,11 +45,8 @@ impl Environment {
 
         // Hooks run last-in first-out: this one, added after the function was made, runs before
         // Node closes the function at the end of a worker thread.
-        let hook = env.add_env_cleanup_hook(id, evict)?;
-        Ok(Self {
-            id,
-            hook: Some(hook),
-        })
+        cleanup_hook::add(env, id).inspect_err(|_| evict(id))?;
+        Ok(Self { id })
     }
 
     /// Says that draining begins: news from here on call the wake function again.
@@ -86,11 +76,9 @@ impl Environment {
     /// Ends every listener and announcer of this environment and gives the handle back. Calling it
     /// again does nothing.
     #[napi(catch_unwind)]
-    pub fn close(&mut self, env: &Env) -> Result<()> {
+    pub fn close(&self, env: &Env) -> Result<()> {
         evict(self.id);
-        self.hook
-            .take()
-            .map_or(Ok(()), |hook| env.remove_env_cleanup_hook(hook))
+        cleanup_hook::remove(env, self.id)
     }
 }
 
@@ -193,7 +181,7 @@ fn wake_functions() -> MutexGuard<'static, BTreeMap<u32, Wake>> {
 }
 
 /// Ends all that an environment houses, and drops its wake function outside of the lock.
-fn evict(id: u32) {
+pub(crate) fn evict(id: u32) {
     let housed = RESIDENTS
         .with_borrow_mut(|residents| residents.remove(&id))
         .unwrap_or_default();

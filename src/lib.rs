@@ -7,8 +7,11 @@
 //! belong to the right realm and cost least.
 
 mod announcer;
+mod cleanup_hook;
 mod environment;
 mod error;
+#[cfg(feature = "fault-injection")]
+mod faults;
 mod listener;
 mod stats;
 

@@ -95,7 +95,7 @@ impl Listener {
     }
 
     /// Hands over what has changed since the last drain, at most `limit` changes, and says whether
-    /// more is waiting. A callback that throws ends the drain; the rest stays for the next one.
+    /// more may be waiting. A callback that throws ends the drain; the rest stays for the next one.
     #[napi(
         catch_unwind,
         ts_args_type = "limit: number, \
@@ -109,7 +109,9 @@ impl Listener {
         on_change: Function<'_, FnArgs<ChangeArgs<'_>>, ()>,
         on_notice: Function<'_, FnArgs<NoticeArgs<'_>>, ()>,
     ) -> Result<bool> {
-        if self.backlog.borrow().is_empty() {
+        // What came since that one was taken has woken JavaScript already, and will not again.
+        let rest_of_batch = !self.backlog.borrow().is_empty();
+        if !rest_of_batch {
             let batch = self.native.with(net::Listener::take).unwrap_or_default();
             self.backlog.borrow_mut().extend(batch.changes);
             for notice in batch.notices {
@@ -120,14 +122,14 @@ impl Listener {
         for _ in 0..limit {
             // Nothing is borrowed while JavaScript runs: it may close this listener.
             let Some(change) = self.backlog.borrow_mut().pop_front() else {
-                return Ok(false);
+                return Ok(rest_of_batch);
             };
             self.note(&change);
             if let Some(arguments) = arguments(&change) {
                 on_change.call(arguments.into())?;
             }
         }
-        Ok(!self.backlog.borrow().is_empty())
+        Ok(rest_of_batch || !self.backlog.borrow().is_empty())
     }
 
     /// Shows every server that JavaScript was told of and that is still there.
@@ -219,14 +221,19 @@ fn arguments(change: &Change) -> Option<ChangeArgs<'_>> {
     ))
 }
 
-/// The clock that the tracker runs on has no date; the wall clock knows how long ago it was.
+/// The clock that the tracker runs on has no date; the wall clock knows how long ago it was. Never
+/// later than what JavaScript reads off that clock next, which counts whole milliseconds as well.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "for people to read, not to decide anything by"
+)]
 fn epoch_ms(instant: Instant) -> f64 {
-    let ago = instant.elapsed();
-    let then = SystemTime::now()
-        .checked_sub(ago)
+    let now = SystemTime::now();
+    let then = now
+        .checked_sub(instant.elapsed())
         .unwrap_or(SystemTime::UNIX_EPOCH);
     let since_epoch = then
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default();
-    (since_epoch.as_secs_f64() * 1000.0).round()
+    since_epoch.as_millis() as f64
 }

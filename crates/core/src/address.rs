@@ -25,7 +25,7 @@ impl Address {
 /// The same as it stands in a datagram, so that looking one up allocates nothing.
 ///
 /// Hashes as [`Address`] does: the derived fields are the same ones in the same order.
-#[derive(Clone, Copy, Hash)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct AddressRef<'a> {
     pub(crate) host: &'a str,
     pub(crate) port: u16,

@@ -4,9 +4,7 @@ use std::net::SocketAddrV4;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hashbrown::HashMap;
-
-use crate::address::{Address, AddressRef};
+use crate::address::AddressRef;
 use crate::config::FleetConfig;
 use crate::counters::FleetCounters;
 use crate::event::{Event, RemovalReason};
@@ -17,12 +15,14 @@ use crate::wire::{Datagram, Kind};
 use self::deadlines::Deadlines;
 use self::departures::Departures;
 use self::endpoint::{Endpoint, Heartbeat};
+use self::endpoints::{Endpoints, Place};
 use self::owners::Owners;
 use self::pulse::Pulse;
 
 mod deadlines;
 mod departures;
 mod endpoint;
+mod endpoints;
 mod owners;
 mod pulse;
 
@@ -42,7 +42,7 @@ mod pulse;
 pub struct Fleet {
     config: FleetConfig,
     epoch: Instant,
-    endpoints: HashMap<Address, Endpoint>,
+    endpoints: Endpoints,
     owners: Owners,
     deadlines: Deadlines,
     departures: Departures,
@@ -60,7 +60,7 @@ impl Fleet {
             departures: Departures::new(config.max_servers),
             config,
             epoch,
-            endpoints: HashMap::new(),
+            endpoints: Endpoints::default(),
             owners: Owners::default(),
             deadlines: Deadlines::default(),
             pulse: Pulse::new(epoch),
@@ -79,11 +79,15 @@ impl Fleet {
         events: &mut Vec<Event>,
     ) -> Outcome {
         let now = self.pulse.beat(now, self.endpoints.is_empty());
+        if self.handle_repeated(now, bytes, source) {
+            return Outcome::Refreshed;
+        }
         let known = events.len();
         let outcome = match Datagram::read(bytes) {
             Ok(datagram) => self.handle(
                 &Message {
                     now,
+                    bytes,
                     datagram,
                     source,
                 },
@@ -111,8 +115,8 @@ impl Fleet {
                 endpoint.grant_grace(now);
             }
         }
-        while let Some(address) = self.deadlines.pop_expired(now, &mut self.endpoints) {
-            self.expire(&address, now, events);
+        for place in self.deadlines.take_expired(now, &mut self.endpoints) {
+            self.expire(place, now, events);
         }
         self.departures.forget_old(now);
         self.counters.count_events(&events[known..]);
@@ -160,6 +164,7 @@ impl Fleet {
 /// A datagram with its circumstances.
 struct Message<'a> {
     now: Instant,
+    bytes: &'a [u8],
     datagram: Datagram<'a>,
     source: SocketAddrV4,
 }
@@ -187,6 +192,27 @@ impl Message<'_> {
 }
 
 impl Fleet {
+    /// Rule 2, for a heartbeat that repeats the one before byte for byte, as nearly all do: what it
+    /// says, and that it is acceptable, is known already. Says whether it is one.
+    fn handle_repeated(&mut self, now: Instant, bytes: &[u8], source: SocketAddrV4) -> bool {
+        let repeated = self.endpoints.find_repeated(bytes);
+        // A standby might have to become active.
+        let Some(endpoint) = repeated.filter(|endpoint| endpoint.active) else {
+            return false;
+        };
+        self.counters.count_kind(Kind::Up);
+        let interval = endpoint.interval;
+        endpoint.renew(&Heartbeat {
+            now,
+            source,
+            interval,
+            ordinal: self.counters.ups,
+            deadline: self.config.deadline(now, interval),
+        });
+        self.deadlines.watch(endpoint);
+        true
+    }
+
     fn handle(&mut self, message: &Message<'_>, events: &mut Vec<Event>) -> Outcome {
         self.counters.count_kind(message.datagram.kind);
         if !self.config.accepts(&message.datagram.name) {
@@ -201,7 +227,8 @@ impl Fleet {
     /// Rules 2, 3 and 9, where the endpoint is known.
     fn handle_up(&mut self, up: &Message<'_>, events: &mut Vec<Event>) -> Outcome {
         let heartbeat = self.heartbeat(up);
-        let Some(endpoint) = self.endpoints.get_mut(&up.address()) else {
+        let known = self.endpoints.find(up.address());
+        let Some(endpoint) = known.and_then(|place| self.endpoints.get_mut(place)) else {
             return self.handle_newcomer(up, &heartbeat, events);
         };
         let restarted = !up.is_from(&endpoint.server.id);
@@ -221,6 +248,8 @@ impl Fleet {
         endpoint.renew(&heartbeat);
         self.deadlines.watch(endpoint);
         let added = !endpoint.active && activate_alone(endpoint, &mut self.owners, events);
+        let place = endpoint.place;
+        self.endpoints.remember(place, up.bytes);
         if restarted || added {
             Outcome::Changed
         } else {
@@ -246,12 +275,13 @@ impl Fleet {
             self.full = true;
             return Outcome::Ignored(IgnoreReason::FleetFull);
         }
-        let mut endpoint = Endpoint::new(up.server(self.epoch));
+        let endpoint = self.endpoints.add(up.server(self.epoch));
         endpoint.renew(heartbeat);
-        self.deadlines.watch(&mut endpoint);
-        self.owners.join(&endpoint);
-        let added = activate_alone(&mut endpoint, &mut self.owners, events);
-        self.endpoints.insert(endpoint.address(), endpoint);
+        self.deadlines.watch(endpoint);
+        self.owners.join(endpoint);
+        let added = activate_alone(endpoint, &mut self.owners, events);
+        let place = endpoint.place;
+        self.endpoints.remember(place, up.bytes);
         if added {
             Outcome::Changed
         } else {
@@ -262,7 +292,8 @@ impl Fleet {
     /// Rules 6 and 7. The owner's standbys wait until they are heard again: it knows which of its
     /// addresses are still good.
     fn handle_down(&mut self, down: &Message<'_>, events: &mut Vec<Event>) -> Outcome {
-        let Some(endpoint) = self.endpoints.get(&down.address()) else {
+        let known = self.endpoints.find(down.address());
+        let Some(endpoint) = known.and_then(|place| self.endpoints.get(place)) else {
             return Outcome::Ignored(IgnoreReason::EndpointUnknown);
         };
         if endpoint.was_owned_by(&down.datagram.id) {
@@ -272,7 +303,7 @@ impl Fleet {
             return Outcome::Ignored(IgnoreReason::NotOwner);
         }
         let (address, id) = (endpoint.address(), Arc::clone(&endpoint.server.id));
-        if let Some(gone) = self.remove(&address).filter(|gone| gone.active) {
+        if let Some(gone) = self.remove(endpoint.place).filter(|gone| gone.active) {
             events.push(Event::Removed(gone.server, RemovalReason::Down));
         }
         self.departures.remember(down.now, address, id);
@@ -281,24 +312,24 @@ impl Fleet {
 
     /// Rule 5. The owner's standby that was heard last takes over, unless its own deadline has
     /// passed too and merely was not judged yet.
-    fn expire(&mut self, address: &Address, now: Instant, events: &mut Vec<Event>) {
-        let Some(gone) = self.remove(address).filter(|gone| gone.active) else {
+    fn expire(&mut self, place: Place, now: Instant, events: &mut Vec<Event>) {
+        let Some(gone) = self.remove(place).filter(|gone| gone.active) else {
             return;
         };
         let owned = self.owners.endpoints(&gone.server.id).iter();
         let heir = owned
-            .filter_map(|address| self.endpoints.get(address))
+            .filter_map(|&place| self.endpoints.get(place))
             .filter(|endpoint| !endpoint.is_overdue(now))
             .max_by_key(|endpoint| endpoint.heard)
-            .map(Endpoint::address);
+            .map(|endpoint| endpoint.place);
         events.push(Event::Removed(gone.server, RemovalReason::Expired));
-        if let Some(endpoint) = heir.and_then(|address| self.endpoints.get_mut(&address)) {
+        if let Some(endpoint) = heir.and_then(|place| self.endpoints.get_mut(place)) {
             activate_alone(endpoint, &mut self.owners, events);
         }
     }
 
-    fn remove(&mut self, address: &Address) -> Option<Endpoint> {
-        let endpoint = self.endpoints.remove(address)?;
+    fn remove(&mut self, place: Place) -> Option<Endpoint> {
+        let endpoint = self.endpoints.remove(place)?;
         self.owners.leave(&endpoint);
         self.full = false;
         Some(endpoint)

@@ -1,4 +1,5 @@
-//! A heartbeat of a known broker allocates nothing, whatever the size of the fleet.
+//! A heartbeat of a known broker allocates nothing, whatever the size of the fleet, and nothing that
+//! strangers say makes a fleet remember more than its limit allows.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -7,29 +8,33 @@ use std::time::{Duration, Instant};
 
 use imqueue_udp_core::{Datagram, Fleet, FleetConfig, Outcome};
 
-/// The system's allocator, which counts the allocations of each thread.
+/// The system's allocator, which counts the allocations of each thread, and the bytes it holds.
 struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    static HELD: Cell<isize> = const { Cell::new(0) };
 }
 
 // SAFETY: everything is passed on to the system's allocator unchanged; counting allocates nothing,
-// since the cell is initialised at compile time and needs no destructor.
+// since the cells are initialised at compile time and need no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        HELD.set(HELD.get() + layout.size().cast_signed());
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        HELD.set(HELD.get() - layout.size().cast_signed());
         // SAFETY: the caller keeps the contract of `dealloc`, and `pointer` is the system's.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        HELD.set(HELD.get() + size.cast_signed() - layout.size().cast_signed());
         // SAFETY: the caller keeps the contract of `realloc`, and `pointer` is the system's.
         unsafe { System.realloc(pointer, layout, size) }
     }
@@ -86,4 +91,61 @@ fn heartbeats_and_ticks_of_a_thousand_brokers_allocate_nothing() {
     });
     assert_eq!(counted, 0);
     assert!(events.is_empty());
+}
+
+#[test]
+fn strangers_cannot_make_a_fleet_remember_more_than_its_limit_allows() {
+    const LIMIT: usize = 32;
+    /// Name, guid and host at their longest (undecodable bytes take three), some of them twice where
+    /// a broker has just restarted or left, and a share of the tables: 4 KB, and as much to spare.
+    const PER_SERVER: isize = 8_192;
+
+    let mut now = Instant::now();
+    let config = FleetConfig {
+        max_servers: LIMIT,
+        ..FleetConfig::default()
+    };
+    let mut fleet = Fleet::new(config, now);
+    let before = HELD.get();
+    let mut random = 1_u64;
+    for turn in 0..10_000_u64 {
+        // Xorshift: a sequence that is the same in each run.
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        // More endpoints than there is room for, half of the time with their usual owner.
+        let port = random >> 16 & 0x3f;
+        let stranger = random >> 8 & 0xff;
+        let id = if random & 0x10_0000_0000 == 0 {
+            port
+        } else {
+            stranger
+        };
+        let kind = if random.is_multiple_of(3) {
+            "down"
+        } else {
+            "up"
+        };
+        let mut line = [[0xff; 255].as_slice(), b"\t", &[0xff; 120]].concat();
+        line.extend(format!("{id}\t{kind}\t{:h>253}:{}\t{}", "", port + 1, random % 9).bytes());
+        // More than a reader reads, and nothing to remember.
+        line.extend_from_slice(&[b'\t'; 16_384]);
+        // Bursts, which the memory of departures fills in, and lulls, in which brokers expire.
+        let pause = if turn / 1_000 % 2 == 0 { 1 } else { 200 };
+        now += Duration::from_millis(pause);
+
+        let mut events = Vec::new();
+        fleet.handle_datagram(now, &line, SOURCE, &mut events);
+        if random.is_multiple_of(16) {
+            fleet.handle_timeout(now, &mut events);
+        }
+        drop((events, line));
+        let held = HELD.get() - before;
+        assert!(held < PER_SERVER * LIMIT.cast_signed(), "{held} bytes");
+    }
+    let counters = fleet.counters();
+    let left = counters.removed - counters.evicted;
+    assert!(counters.updated > 100 && counters.evicted > 100 && left > 100);
+    drop(fleet);
+    assert_eq!(HELD.get(), before);
 }

@@ -208,6 +208,18 @@ mod tests {
             self.listener.take()
         }
 
+        /// Waits for the report of `panic`. Nothing else is told meanwhile but what concerns the
+        /// fleet as a whole.
+        fn wait_for_report(&self, panic: &str) {
+            loop {
+                let batch = self.next();
+                assert!(batch.changes.is_empty());
+                if reports(&batch, panic) {
+                    return;
+                }
+            }
+        }
+
         fn say(&self, text: &str) {
             let port = self.listener.local_addr().unwrap().port();
             let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -235,9 +247,7 @@ mod tests {
         assert!(matches!(follower.next().changes[..], [Change::Added(_)]));
 
         inject_panic("on purpose");
-        let batch = follower.next();
-        assert!(batch.changes.is_empty());
-        assert!(reports(&batch, "on purpose"));
+        follower.wait_for_report("on purpose");
 
         // It is the same fleet, on the same socket.
         assert_eq!(follower.listener.local_addr(), address);

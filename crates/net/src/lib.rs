@@ -48,6 +48,7 @@ mod backoff;
 mod destination;
 mod error;
 mod event_loop;
+mod flapping;
 mod hub;
 mod inbox;
 mod interface;
@@ -66,7 +67,7 @@ mod tracker;
 pub use announcer::{Announcer, AnnouncerOptions};
 pub use destination::{DEFAULT_PORT, Destination};
 pub use error::{DestinationError, StartError};
-#[cfg(feature = "fault-injection")]
+#[cfg(any(test, feature = "fault-injection"))]
 pub use hub::inject_panic;
 pub use inbox::Waker;
 pub use listener::{Batch, Listener, ListenerOptions};

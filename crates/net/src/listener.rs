@@ -48,7 +48,7 @@ impl Default for ListenerOptions {
 pub struct Listener {
     // Before the lease, which may end the hub: the order in which they are dropped.
     subscriber: Arc<Subscriber>,
-    pub(crate) lease: Lease,
+    lease: Lease,
 }
 
 impl Listener {
@@ -127,7 +127,7 @@ pub(crate) struct News {
 }
 
 impl Subscriber {
-    fn new(waker: Waker) -> Self {
+    pub(crate) fn new(waker: Waker) -> Self {
         Self {
             inbox: Inbox::new(waker),
             counters: OnceLock::new(),

@@ -6,9 +6,13 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::Duration;
 
-use imqueue_udp_core::{RemovalReason, Server};
+use imqueue_udp_core::{MAX_INTERVAL, RemovalReason, Server};
 
 use crate::inbox::Repeating;
+
+pub use self::announcer::AnnouncerNotice;
+
+mod announcer;
 
 /// How much a notice matters.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -62,6 +66,16 @@ pub enum Notice {
         /// How many of these were not told.
         held_back: u64,
     },
+    /// A broker leaves by its own word and comes back, again and again: it does so, or somebody else
+    /// says that it leaves.
+    Flapping {
+        /// The broker, which is back.
+        server: Arc<Server>,
+        /// Where its last `down` came from.
+        down_from: SocketAddrV4,
+        /// How many of these were not told.
+        held_back: u64,
+    },
     /// The network that was waited for is there.
     InterfaceFound {
         /// The directed broadcast address that was asked for.
@@ -78,6 +92,13 @@ pub enum Notice {
     },
     /// The port is bound; brokers are heard from now on.
     Listening(SocketAddrV4),
+    /// A broker announces itself once a day or less often: if it crashes, it is missed that late.
+    LongInterval {
+        /// The broker.
+        server: Arc<Server>,
+        /// How many of these were not told.
+        held_back: u64,
+    },
     /// No broker was heard since the port was bound.
     NothingHeard {
         /// The port that is listened on.
@@ -128,7 +149,9 @@ impl Notice {
             Self::FleetFound(_) | Self::InterfaceFound { .. } | Self::Listening(_) => Level::Info,
             Self::FleetEmpty(..)
             | Self::FleetFull { .. }
+            | Self::Flapping { .. }
             | Self::InterfaceMissing { .. }
+            | Self::LongInterval { .. }
             | Self::NothingHeard { .. }
             | Self::ReceiveFailed { .. }
             | Self::RelayFailed { .. } => Level::Warn,
@@ -142,9 +165,11 @@ impl Notice {
             Self::FleetEmpty(..) => "fleetEmpty",
             Self::FleetFound(_) => "fleetFound",
             Self::FleetFull { .. } => "fleetFull",
+            Self::Flapping { .. } => "flapping",
             Self::InterfaceFound { .. } => "interfaceFound",
             Self::InterfaceMissing { .. } => "interfaceMissing",
             Self::Listening(_) => "listening",
+            Self::LongInterval { .. } => "longInterval",
             Self::NothingHeard { .. } => "nothingHeard",
             Self::Panicked { .. } => "panicked",
             Self::ReceiveFailed { .. } => "receiveFailed",
@@ -162,6 +187,8 @@ impl Repeating for Notice {
         match self {
             Self::BindFailed { held_back, .. }
             | Self::FleetFull { held_back, .. }
+            | Self::Flapping { held_back, .. }
+            | Self::LongInterval { held_back, .. }
             | Self::Panicked { held_back, .. }
             | Self::ReceiveFailed { held_back, .. }
             | Self::RelayFailed { held_back, .. } => Some(held_back),
@@ -211,6 +238,22 @@ impl fmt::Display for Notice {
                     HeldBack(*held_back)
                 )
             }
+            Self::Flapping {
+                server,
+                down_from,
+                held_back,
+            } => {
+                write!(f, "{} keeps leaving and coming back: ", At(server))?;
+                write!(
+                    f,
+                    "its last down came from {down_from}; if that is not the "
+                )?;
+                write!(
+                    f,
+                    "broker's host, somebody forges it{}",
+                    HeldBack(*held_back)
+                )
+            }
             Self::InterfaceFound { address, interface } => {
                 write!(f, "listening to {address} on interface {interface}")
             }
@@ -222,6 +265,18 @@ impl fmt::Display for Notice {
                 write!(f, "there are {}", present.join(", "))
             }
             Self::Listening(address) => write!(f, "listening on UDP {address}"),
+            Self::LongInterval { server, held_back } => {
+                write!(
+                    f,
+                    "{} announces itself once in {MAX_INTERVAL:?} ",
+                    At(server)
+                )?;
+                write!(
+                    f,
+                    "or less often, which counts as that: if it crashes, it is "
+                )?;
+                write!(f, "missed that late{}", HeldBack(*held_back))
+            }
             Self::NothingHeard {
                 port,
                 after,
@@ -270,80 +325,6 @@ impl fmt::Display for Notice {
                 )?;
                 write!(f, "processes of this host: {error}{}", HeldBack(*held_back))
             }
-        }
-    }
-}
-
-/// What an [`Announcer`](crate::Announcer) tells its owner. Until it is stopped it goes on by itself.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum AnnouncerNotice {
-    /// The first heartbeat is on the wire.
-    Announced,
-    /// Nothing has failed in the last round.
-    Recovered,
-    /// A datagram could not be sent; the other destinations are not affected, and the next round
-    /// tries this one again. Comes at most once a minute.
-    SendFailed {
-        /// Where it should have gone.
-        destination: String,
-        /// What the system said.
-        error: Arc<io::Error>,
-        /// How many of these were not told since the last one.
-        held_back: u64,
-    },
-    /// The `down` is on the wire; nothing follows.
-    Stopped,
-}
-
-impl AnnouncerNotice {
-    /// How much it matters.
-    pub const fn level(&self) -> Level {
-        match self {
-            Self::Announced | Self::Recovered | Self::Stopped => Level::Info,
-            Self::SendFailed { .. } => Level::Warn,
-        }
-    }
-
-    /// A stable word for the kind of notice: `announced`, `failed`, `recovered` or `stopped`.
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Announced => "announced",
-            Self::Recovered => "recovered",
-            Self::SendFailed { .. } => "failed",
-            Self::Stopped => "stopped",
-        }
-    }
-}
-
-impl Repeating for AnnouncerNotice {
-    fn code(&self) -> &'static str {
-        self.code()
-    }
-
-    fn held_back(&mut self) -> Option<&mut u64> {
-        match self {
-            Self::SendFailed { held_back, .. } => Some(held_back),
-            Self::Announced | Self::Recovered | Self::Stopped => None,
-        }
-    }
-}
-
-impl fmt::Display for AnnouncerNotice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Announced => f.write_str("announced"),
-            Self::Recovered => f.write_str("announcing works again"),
-            Self::SendFailed {
-                destination,
-                error,
-                held_back,
-            } => write!(
-                f,
-                "announcing to {destination} failed: {error}; trying again{}",
-                HeldBack(*held_back),
-            ),
-            Self::Stopped => f.write_str("stopped announcing"),
         }
     }
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use imqueue_udp_core::Datagram;
+use imqueue_udp_core::{Datagram, Kind};
 
 use crate::backoff::Backoff;
 use crate::interface::Interfaces;
 use crate::listener::{ListenerOptions, Subscriber};
 use crate::notice::Notice;
-use crate::relay::Relay;
+use crate::relay::{Meaning, Relay};
 use crate::socket::{Arrival, Buffers, Socket};
 use crate::stats::PortCounters;
 use crate::tracker::Tracker;
@@ -30,6 +30,10 @@ pub(crate) struct Port {
     failures: u32,
     trackers: Vec<Tracker>,
     relay: Relay,
+    /// When the next turn was to be, if not only for a datagram.
+    due: Option<Instant>,
+    /// What waits on the socket may have waited for long.
+    stale: bool,
     counters: Arc<PortCounters>,
     drops: Drops,
 }
@@ -51,6 +55,10 @@ const READ_TIME: Duration = Duration::from_millis(50);
 /// itself must be broken.
 const MAX_FAILURES: u32 = 10;
 
+/// A turn that is this late comes after a pause. For as long, listeners do not fall for an `up` that
+/// is older than a `down` (docs/protocol.md, rule 8).
+const LATE: Duration = Duration::from_secs(1);
+
 /// How old the list of interfaces may be: when datagrams come, and when one of them tells of an
 /// interface or an address that is not on it.
 const INTERFACES_AGE: Duration = Duration::from_secs(5);
@@ -69,6 +77,8 @@ impl Port {
             failures: 0,
             trackers: Vec::new(),
             relay: Relay::default(),
+            due: None,
+            stale: false,
             counters: Arc::default(),
             drops: Drops::new(now),
         }
@@ -125,6 +135,7 @@ impl Port {
                 .kernel_drops
                 .add(self.drops.since_last(now, socket));
         }
+        self.due = self.poll_timeout();
     }
 
     /// Reads the socket dry, but not for ever. Returns a moment up to which everything that had
@@ -132,6 +143,9 @@ impl Port {
     /// judged.
     fn receive(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) -> Instant {
         let started = Instant::now();
+        self.stale |= self
+            .due
+            .is_some_and(|due| started.saturating_duration_since(due) > LATE);
         self.open_if_due(started);
         let mut now = started;
         while let Binding::Open(socket) = &self.binding
@@ -139,6 +153,7 @@ impl Port {
         {
             let result = socket.receive(buffers);
             if matches!(&result, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
+                self.stale = false;
                 break;
             }
             now = Instant::now();
@@ -254,31 +269,41 @@ impl Port {
         if !interfaces.explain(arrival) {
             interfaces.refresh(now, INTERFACES_AGE_UNEXPLAINED);
         }
-        let mut relay = false;
+        let mut meaning = None;
         for tracker in &mut self.trackers {
-            let valid = tracker.handle_datagram(now, arrival, bytes, interfaces);
-            relay |= valid && tracker.options().relay;
+            let outcome = tracker.handle_datagram(now, arrival, bytes, interfaces);
+            if tracker.options().relay {
+                meaning = meaning.max(outcome.and_then(Meaning::of));
+            }
         }
         // Only what is known to have been sent to this host alone. A broadcast reached the others
         // as well, and a copy of it would be relayed in turn.
-        if relay
+        if let Some(meaning) = meaning
             && arrival
                 .destination
                 .is_some_and(|destination| interfaces.is_own(destination))
         {
-            self.forward(now, bytes);
+            self.forward(now, meaning, bytes);
         }
     }
 
-    fn forward(&mut self, now: Instant, bytes: &[u8]) {
+    fn forward(&mut self, now: Instant, meaning: Meaning, bytes: &[u8]) {
         let Some(port) = self.counters.bound.get() else {
             return;
         };
         let Ok(Datagram { kind, .. }) = Datagram::read(bytes) else {
             return;
         };
-        match self.relay.forward(now, kind, bytes, port) {
-            Ok(sent) => self.counters.relayed.add(sent.into()),
+        // The others may have heard a later `down`, and would take the broker back.
+        if self.stale && kind == Kind::Up {
+            return;
+        }
+        let endpoints = self.trackers.iter().map(Tracker::len).max().unwrap_or(0);
+        if !self.relay.admits(now, kind, bytes, meaning, endpoints) {
+            return;
+        }
+        match self.relay.send(bytes, port) {
+            Ok(()) => self.counters.relayed.add(1),
             Err(error) => {
                 self.counters.relay_errors.add(1);
                 let error = Arc::new(error);

@@ -10,7 +10,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::time::{Duration, Instant};
 
-use imqueue_udp_core::Kind;
+use imqueue_udp_core::{Kind, Outcome};
 
 use crate::interface::LOOPBACK_BROADCAST;
 use crate::socket;
@@ -22,6 +22,34 @@ pub(crate) struct Relay {
     /// by where they come from.
     sender: Option<Sender>,
     limiter: Limiter,
+    budgets: [Budget; Meaning::COUNT],
+}
+
+/// What a valid datagram meant to those who listen here, the least first.
+///
+/// Each meaning has a budget of its own: a flood of one does not use up what the others need. So
+/// the heartbeats of healthy brokers reach the other processes whatever is invented or forged
+/// beside them.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Meaning {
+    /// Nothing here, but perhaps something to somebody who has listened for longer or shorter.
+    Nothing,
+    Change,
+    Heartbeat,
+}
+
+impl Meaning {
+    const COUNT: usize = 3;
+
+    /// `None` for what is not valid.
+    pub(crate) fn of(outcome: Outcome) -> Option<Self> {
+        match outcome {
+            Outcome::Changed | Outcome::Standby => Some(Self::Change),
+            Outcome::Ignored(_) => Some(Self::Nothing),
+            Outcome::Refreshed => Some(Self::Heartbeat),
+            Outcome::Rejected(_) => None,
+        }
+    }
 }
 
 impl Relay {
@@ -32,18 +60,22 @@ impl Relay {
             .is_some_and(|sender| sender.address == source.into())
     }
 
-    /// Sends a valid datagram on to all sockets on `port`. `Ok(false)` means that it was held back:
-    /// the same `up` was relayed a moment ago.
-    pub(crate) fn forward(
+    /// Whether a valid datagram is to be sent on, beside a fleet of so many endpoints. It is not if
+    /// the same `up` was sent on a moment ago, or if there is a flood.
+    pub(crate) fn admits(
         &mut self,
         now: Instant,
         kind: Kind,
         datagram: &[u8],
-        port: u16,
-    ) -> io::Result<bool> {
-        if kind == Kind::Up && !self.limiter.admits(now, datagram) {
-            return Ok(false);
-        }
+        meaning: Meaning,
+        endpoints: usize,
+    ) -> bool {
+        (kind == Kind::Down || self.limiter.admits(now, datagram))
+            && self.budgets[meaning as usize].spend(now, endpoints)
+    }
+
+    /// Sends a datagram on to all sockets on `port`.
+    pub(crate) fn send(&mut self, datagram: &[u8], port: u16) -> io::Result<()> {
         let sender = match &self.sender {
             Some(sender) => sender,
             None => self.sender.insert(Sender::new()?),
@@ -51,7 +83,7 @@ impl Relay {
         sender
             .socket
             .send_to(datagram, (LOOPBACK_BROADCAST, port))?;
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -66,6 +98,33 @@ impl Sender {
         let socket = socket::sender(IpAddr::V4(Ipv4Addr::LOCALHOST))?;
         let address = socket.local_addr()?;
         Ok(Self { socket, address })
+    }
+}
+
+/// How much of one meaning may be relayed in a second. To relay takes a multiple of what it takes to
+/// read: without a bound a flood would keep the thread from reading.
+#[derive(Debug, Default)]
+struct Budget {
+    second: Option<Instant>,
+    spent: usize,
+}
+
+impl Budget {
+    /// More than any fleet says that is not a very large one.
+    const LEAST: usize = 5000;
+
+    /// As much as the limiter lets pass of each endpoint.
+    const PER_ENDPOINT: usize = 10;
+
+    fn spend(&mut self, now: Instant, endpoints: usize) -> bool {
+        let is_over = |since: Instant| now.saturating_duration_since(since).as_secs() > 0;
+        if self.second.is_none_or(is_over) {
+            self.second = Some(now);
+            self.spent = 0;
+        }
+        let has_room = self.spent < Self::LEAST.max(endpoints * Self::PER_ENDPOINT);
+        self.spent += usize::from(has_room);
+        has_room
     }
 }
 
@@ -106,6 +165,46 @@ impl Limiter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// How many of `count` datagrams, no two alike, are sent on.
+    fn admitted(
+        relay: &mut Relay,
+        now: Instant,
+        meaning: Meaning,
+        endpoints: usize,
+        count: u32,
+    ) -> usize {
+        (0..count)
+            .filter(|number| {
+                let datagram = number.to_ne_bytes();
+                relay.admits(now, Kind::Up, &datagram, meaning, endpoints)
+            })
+            .count()
+    }
+
+    #[test]
+    fn a_flood_is_relayed_in_part_and_leaves_room_for_heartbeats() {
+        let mut relay = Relay::default();
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+
+        for meaning in [Meaning::Nothing, Meaning::Change] {
+            let relayed = admitted(&mut relay, at(0), meaning, 20, 100_000);
+            assert_eq!(relayed, Budget::LEAST);
+            assert_eq!(admitted(&mut relay, at(999), meaning, 20, 1), 0);
+        }
+        let heartbeats = admitted(&mut relay, at(1099), Meaning::Heartbeat, 20, 20);
+        assert_eq!(heartbeats, 20);
+        assert_eq!(admitted(&mut relay, at(1199), Meaning::Nothing, 20, 20), 20);
+    }
+
+    #[test]
+    fn a_large_fleet_is_relayed_in_full() {
+        let mut relay = Relay::default();
+        let now = Instant::now();
+        let heartbeats = admitted(&mut relay, now, Meaning::Heartbeat, 10_000, 100_000);
+        assert_eq!(heartbeats, 100_000);
+    }
 
     #[test]
     fn the_same_bytes_pass_once_in_100_ms() {

@@ -1,6 +1,6 @@
 //! Which ways an announcement takes, and the sockets at which they begin.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
@@ -8,7 +8,7 @@ use crate::interface::{Interfaces, LOOPBACK_BROADCAST};
 use crate::socket;
 
 /// The way that a datagram takes.
-#[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Route {
     from: IpAddr,
     to: SocketAddr,
@@ -60,28 +60,71 @@ impl Route {
 pub(crate) struct Senders(HashMap<IpAddr, UdpSocket>);
 
 impl Senders {
-    /// Makes the socket if there is none, and drops it when it fails, so that the next round begins
-    /// with a new one.
-    pub(crate) fn send(&mut self, route: &Route, bytes: &[u8]) -> io::Result<()> {
-        let Route { from, to } = *route;
-        let socket = match self.0.remove(&from) {
-            Some(socket) => socket,
-            None => socket::sender(from)?,
-        };
-        let sent = match socket.send_to(bytes, to) {
-            // What somebody answered to an earlier datagram; this one was not sent.
-            Err(error) if is_answer(&error) => socket.send_to(bytes, to),
-            result => result,
-        };
-        sent?;
-        self.0.insert(from, socket);
-        Ok(())
+    /// Sends `bytes` along all of `routes`, which are sorted, and returns how many worked. The others
+    /// are handed to `fail` with the reason.
+    pub(crate) fn send(
+        &mut self,
+        routes: &[Route],
+        bytes: &[u8],
+        mut fail: impl FnMut(&Route, io::Error),
+    ) -> usize {
+        let mut sent = 0;
+        for routes in routes.chunk_by(|one, other| one.from == other.from) {
+            let to: Vec<_> = routes.iter().map(|route| route.to).collect();
+            let mut done = 0;
+            while done < routes.len() {
+                let (some, result) = self.send_from(routes[0].from, bytes, &to[done..]);
+                (sent, done) = (sent + some, done + some);
+                if let Err(error) = result {
+                    fail(&routes[done], error);
+                    done += 1;
+                }
+            }
+        }
+        sent
     }
 
-    /// Drops the sockets that no route begins at.
-    pub(crate) fn keep(&mut self, routes: &BTreeSet<Route>) {
-        self.0
-            .retain(|from, _| routes.iter().any(|route| route.from == *from));
+    /// Sends up to the first that fails. Makes the socket if there is none, and drops it when it
+    /// fails, so that what follows begins with a new one.
+    fn send_from(
+        &mut self,
+        from: IpAddr,
+        bytes: &[u8],
+        to: &[SocketAddr],
+    ) -> (usize, io::Result<()>) {
+        let socket = match self
+            .0
+            .remove(&from)
+            .map_or_else(|| socket::sender(from), Ok)
+        {
+            Ok(socket) => socket,
+            Err(error) => return (0, Err(error)),
+        };
+        let (mut sent, mut result) = socket::send_to_each(&socket, bytes, to);
+        // What somebody answered to an earlier datagram; this one was not sent.
+        if result.as_ref().is_err_and(is_answer) {
+            let (more, last) = socket::send_to_each(&socket, bytes, &to[sent..]);
+            (sent, result) = (sent + more, last);
+        }
+        match result {
+            Ok(()) => drop(self.0.insert(from, socket)),
+            // Its buffer is full; that of another one is not.
+            Err(error) if sent > 0 && error.kind() == io::ErrorKind::WouldBlock => result = Ok(()),
+            Err(_) => {}
+        }
+        (sent, result)
+    }
+
+    /// Begins another round: drops the sockets that no route begins at, and those from which the
+    /// system chooses the way.
+    ///
+    /// What is sent to one host so comes from another port each round. Of several processes that
+    /// listen there, the system gives all that comes from one port to the same; should that one be
+    /// stopped, the others would hear nothing of this broker any more.
+    pub(crate) fn begin_round(&mut self, routes: &[Route]) {
+        self.0.retain(|from, _| {
+            !from.is_unspecified() && routes.iter().any(|route| route.from == *from)
+        });
     }
 }
 
@@ -114,5 +157,38 @@ mod tests {
         let routes = Route::everywhere(63_000, &Interfaces::default());
         let routes: Vec<_> = routes.iter().map(Route::describe).collect();
         assert_eq!(routes, ["127.255.255.255:63000 from 127.0.0.1"]);
+    }
+
+    /// From which port each of three rounds came.
+    fn ports(route: impl Fn(SocketAddr) -> Route) -> Vec<u16> {
+        let listener = socket::sender(Ipv4Addr::LOCALHOST.into()).unwrap();
+        let routes = [route(listener.local_addr().unwrap())];
+        let mut senders = Senders::default();
+        let mut round = || {
+            senders.begin_round(&routes);
+            assert_eq!(
+                senders.send(&routes, b"up", |_, error| panic!("{error}")),
+                1
+            );
+            listener.recv_from(&mut [0; 8]).unwrap().1.port()
+        };
+        vec![round(), round(), round()]
+    }
+
+    #[test]
+    fn each_round_to_a_host_leaves_from_another_port() {
+        let ports = ports(Route::to);
+        assert!(
+            ports.iter().any(|port| *port != ports[0]),
+            "always {}",
+            ports[0]
+        );
+    }
+
+    #[test]
+    fn a_broadcast_leaves_from_the_same_port_each_time() {
+        let from = Ipv4Addr::LOCALHOST.into();
+        let ports = ports(|to| Route { from, to });
+        assert_eq!(ports, [ports[0]; 3]);
     }
 }

@@ -1,19 +1,32 @@
 //! Sockets: the one that listens on a port, and those that send.
 
-use std::io::{self, IoSliceMut};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::task::{Context, Poll};
-use std::{array, fmt};
 
-use quinn_udp::{BATCH_SIZE, RecvMeta, UdpSockRef, UdpSocketState};
 use socket2::{Domain, Protocol, Type};
 use tokio::io::Interest;
 
-// What differs from system to system: how a port is shared, and who counts dropped datagrams.
+use self::receive::Receiver;
+
+pub(crate) use self::receive::Buffers;
+
+// What differs from system to system: how a port is shared, who counts dropped datagrams, how many
+// datagrams are sent at a time.
 #[cfg_attr(target_os = "linux", path = "imp/linux.rs")]
 #[cfg_attr(all(unix, not(target_os = "linux")), path = "imp/unix.rs")]
 #[cfg_attr(windows, path = "imp/windows.rs")]
 mod imp;
+
+// And how many are received at a time, and with what.
+#[cfg_attr(target_os = "linux", path = "imp/receive_linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "imp/receive.rs")]
+mod receive;
+
+// The way of the other systems works on Linux too, where it is tested.
+#[cfg(all(test, target_os = "linux"))]
+#[path = "imp/receive.rs"]
+mod receive_elsewhere;
 
 /// A non-blocking socket that hears all that arrives on a port, on every interface.
 ///
@@ -22,7 +35,7 @@ mod imp;
 #[derive(Debug)]
 pub(crate) struct Socket {
     io: tokio::net::UdpSocket,
-    state: UdpSocketState,
+    receiver: Receiver,
 }
 
 impl Socket {
@@ -36,8 +49,8 @@ impl Socket {
         socket.bind(&SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port).into())?;
 
         let io = tokio::net::UdpSocket::from_std(socket.into())?;
-        let state = UdpSocketState::new(UdpSockRef::from(&io))?;
-        Ok(Self { io, state })
+        let receiver = Receiver::new(&io)?;
+        Ok(Self { io, receiver })
     }
 
     /// The port it is bound to, which the system chose if it was asked for port 0.
@@ -54,14 +67,17 @@ impl Socket {
     /// Fails with [`WouldBlock`](io::ErrorKind::WouldBlock) once the socket has been read dry.
     pub(crate) fn receive(&self, buffers: &mut Buffers) -> io::Result<()> {
         // The socket itself is asked, not what the runtime last heard about it: a datagram that
-        // came in the meantime counts as well. Only when there is none, the runtime has to see it,
-        // so that it waits for the next.
-        match buffers.fill(&self.state, &self.io) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => self
-                .io
-                .try_io(Interest::READABLE, || buffers.fill(&self.state, &self.io)),
-            result => result,
+        // came in the meantime counts as well.
+        let result = self.receiver.receive(&self.io, buffers);
+        if let Err(error) = &result
+            && error.kind() == io::ErrorKind::WouldBlock
+        {
+            // Now the runtime has to see that there is none, so that it waits for the next. One that
+            // has come since is an event that it hears of when it waits.
+            let nothing = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
+            self.io.try_io(Interest::READABLE, nothing).ok();
         }
+        result
     }
 
     /// How many datagrams the system dropped because the receive buffer was full, if it tells. The
@@ -79,55 +95,6 @@ pub(crate) struct Arrival {
     pub(crate) destination: Option<Ipv4Addr>,
     /// The index of the interface it came in on, where the system tells.
     pub(crate) interface: Option<u32>,
-}
-
-/// Room for what one system call reads. Pages that no datagram ever touched cost no memory.
-pub(crate) struct Buffers {
-    bytes: Box<[u8]>,
-    meta: [RecvMeta; BATCH_SIZE],
-    filled: usize,
-}
-
-impl Buffers {
-    pub(crate) fn new() -> Self {
-        let bytes = vec![0; BATCH_SIZE * BUFFER].into_boxed_slice();
-        Self {
-            bytes,
-            meta: [RecvMeta::default(); BATCH_SIZE],
-            filled: 0,
-        }
-    }
-
-    /// What was last received. Each buffer holds one datagram or, where the system joins them,
-    /// several of the same length (the last may be shorter) from one sender.
-    pub(crate) fn datagrams(&self) -> impl Iterator<Item = (Arrival, &[u8])> {
-        let received = self.meta[..self.filled]
-            .iter()
-            .zip(self.bytes.chunks_exact(BUFFER));
-        received
-            .filter_map(|(meta, buffer)| Some((arrival(meta)?, meta, &buffer[..meta.len])))
-            .flat_map(|(arrival, meta, bytes)| {
-                split(bytes, meta.stride).map(move |datagram| (arrival, datagram))
-            })
-    }
-
-    fn fill(&mut self, state: &UdpSocketState, io: &tokio::net::UdpSocket) -> io::Result<()> {
-        self.filled = 0;
-        let mut chunks = self.bytes.chunks_exact_mut(BUFFER);
-        let mut slices: [IoSliceMut<'_>; BATCH_SIZE] = array::from_fn(|_| {
-            IoSliceMut::new(chunks.next().expect("there are as many chunks as slices"))
-        });
-        self.filled = state.recv(UdpSockRef::from(io), &mut slices, &mut self.meta)?;
-        Ok(())
-    }
-}
-
-impl fmt::Debug for Buffers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Buffers")
-            .field("filled", &self.filled)
-            .finish_non_exhaustive()
-    }
 }
 
 /// A non-blocking socket that sends from `address`, to broadcast addresses too.
@@ -149,70 +116,123 @@ pub(crate) fn sender(address: IpAddr) -> io::Result<UdpSocket> {
 /// Holds the heartbeats of thousands of brokers while the hub thread is kept from reading.
 const RECEIVE_BUFFER: usize = 4 * 1024 * 1024;
 
-/// Longer than any IPv4 datagram, joined ones included, so that nothing is ever cut.
-const BUFFER: usize = 64 * 1024;
-const _: () = assert!(BUFFER > u16::MAX as usize);
-
-fn arrival(meta: &RecvMeta) -> Option<Arrival> {
-    let SocketAddr::V4(source) = meta.addr else {
-        return None;
-    };
-    let destination = match meta.dst_ip {
-        Some(IpAddr::V4(destination)) => Some(destination),
-        Some(IpAddr::V6(_)) | None => None,
-    };
-    Some(Arrival {
-        source,
-        destination,
-        interface: meta.interface_index,
-    })
-}
-
-/// The datagrams in `bytes`, each `stride` long; an empty one is a datagram too.
-fn split(bytes: &[u8], stride: usize) -> impl Iterator<Item = &[u8]> {
-    let empty = bytes.is_empty().then_some(bytes);
-    empty.into_iter().chain(bytes.chunks(stride.max(1)))
+/// Sends `bytes` to each of `addresses`, in order, up to the first that fails: returns how many they
+/// were before that one, and why it failed.
+pub(crate) fn send_to_each(
+    socket: &UdpSocket,
+    bytes: &[u8],
+    addresses: &[SocketAddr],
+) -> (usize, io::Result<()>) {
+    let mut sent = 0;
+    while sent < addresses.len() {
+        match imp::send_to_some(socket, bytes, &addresses[sent..]) {
+            Ok(some) => sent += some,
+            Err(error) => return (sent, Err(error)),
+        }
+    }
+    (sent, Ok(()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parts(bytes: &[u8], stride: usize) -> Vec<&[u8]> {
-        split(bytes, stride).collect()
+    fn inside<T>(test: impl FnOnce() -> T) -> T {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_io().build().unwrap();
+        let _inside = runtime.enter();
+        test()
     }
 
-    #[test]
-    fn splits_joined_datagrams() {
-        assert_eq!(parts(b"aabbc", 2), [&b"aa"[..], b"bb", b"c"]);
-        assert_eq!(parts(b"aabb", 2), [b"aa", b"bb"]);
-        assert_eq!(parts(b"aabb", 4), [b"aabb"]);
+    fn from_local() -> UdpSocket {
+        sender(Ipv4Addr::LOCALHOST.into()).unwrap()
     }
 
+    /// What is received of three datagrams, of which one is empty and one as long as can be.
+    fn received<R>(receive: impl Fn(&tokio::net::UdpSocket, &UdpSocket) -> Vec<R>) -> Vec<R> {
+        inside(|| {
+            let socket = Socket::bind(0).unwrap();
+            let port = socket.port().unwrap();
+            let sender = from_local();
+            for datagram in [&b"imq"[..], b"", &[b'a'; 65_507]] {
+                sender.send_to(datagram, ("127.0.0.7", port)).unwrap();
+            }
+            receive(&socket.io, &sender)
+        })
+    }
+
+    macro_rules! receives_everything {
+        ($name:ident, $way:ident) => {
+            #[test]
+            fn $name() {
+                let lengths = received(|io, sender| {
+                    let receiver = $way::Receiver::new(io).unwrap();
+                    let mut buffers = $way::Buffers::new();
+                    let mut lengths = Vec::new();
+                    while lengths.len() < 3 {
+                        receiver.receive(io, &mut buffers).unwrap();
+                        lengths.extend(buffers.datagrams().map(|(arrival, bytes)| {
+                            assert_eq!(arrival.source, sender_address(sender));
+                            assert_eq!(arrival.destination, Some([127, 0, 0, 7].into()));
+                            assert!(arrival.interface.is_some());
+                            bytes.len()
+                        }));
+                    }
+                    lengths
+                });
+                assert_eq!(lengths, [3, 0, 65_507]);
+            }
+        };
+    }
+
+    fn sender_address(sender: &UdpSocket) -> SocketAddrV4 {
+        match sender.local_addr().unwrap() {
+            SocketAddr::V4(address) => address,
+            SocketAddr::V6(_) => unreachable!("it is bound to an IPv4 address"),
+        }
+    }
+
+    receives_everything!(receives_everything, receive);
+
+    #[cfg(target_os = "linux")]
+    receives_everything!(receives_everything_as_elsewhere, receive_elsewhere);
+
     #[test]
-    fn an_empty_datagram_is_one_datagram() {
-        assert_eq!(parts(b"", 0), [b""]);
+    fn sends_to_each_up_to_the_first_that_fails() {
+        let sender = from_local();
+        let listeners = [(); 200].map(|()| from_local());
+        let mut addresses: Vec<_> = listeners
+            .iter()
+            .map(|it| it.local_addr().unwrap())
+            .collect();
+        let (sent, result) = send_to_each(&sender, b"up", &addresses);
+        assert_eq!((sent, result.is_ok()), (200, true));
+
+        // No IPv4 socket reaches that one.
+        addresses[150] = (std::net::Ipv6Addr::LOCALHOST, 1).into();
+        let (sent, result) = send_to_each(&sender, b"up", &addresses);
+        assert_eq!((sent, result.is_err()), (150, true));
+        let heard =
+            |listener: &UdpSocket| std::iter::from_fn(|| listener.recv(&mut [0; 8]).ok()).count();
+        assert_eq!((heard(&listeners[149]), heard(&listeners[151])), (2, 1));
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn the_kernel_tells_what_it_dropped() {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
-            .build()
-            .unwrap();
-        let _inside = runtime.enter();
-        let socket = Socket::bind(0).unwrap();
-        assert_eq!(socket.dropped(), Some(0));
+        inside(|| {
+            let socket = Socket::bind(0).unwrap();
+            assert_eq!(socket.dropped(), Some(0));
 
-        let sender = sender(Ipv4Addr::LOCALHOST.into()).unwrap();
-        let datagram = vec![0; 60_000];
-        let sent = 2 * RECEIVE_BUFFER / datagram.len();
-        for _ in 0..2 * sent {
-            sender
-                .send_to(&datagram, (Ipv4Addr::LOCALHOST, socket.port().unwrap()))
-                .unwrap();
-        }
-        assert!(socket.dropped().unwrap() > 0);
+            let sender = from_local();
+            let datagram = vec![0; 60_000];
+            let sent = 2 * RECEIVE_BUFFER / datagram.len();
+            for _ in 0..2 * sent {
+                sender
+                    .send_to(&datagram, (Ipv4Addr::LOCALHOST, socket.port().unwrap()))
+                    .unwrap();
+            }
+            assert!(socket.dropped().unwrap() > 0);
+        });
     }
 }

@@ -1,6 +1,5 @@
 //! The hub's side of an announcer: sends what is due to everyone it concerns.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -41,6 +40,9 @@ enum Target {
 /// before listeners behind it miss the broker.
 const INTERFACES_AGE: Duration = Duration::from_millis(500);
 
+/// How often `down` is said: if it gets lost, listeners keep a dead broker until its deadline.
+const GOODBYES: usize = 3;
+
 impl Speaker {
     /// One that has its first word to say `now`.
     pub(crate) fn new(options: AnnouncerOptions, inbox: Arc<AnnouncerInbox>, now: Instant) -> Self {
@@ -80,10 +82,15 @@ impl Speaker {
         lookups: &Lookups,
     ) {
         while let Some(kind) = self.schedule.poll_transmit(now) {
-            if kind == Kind::Up {
-                self.look_up(now, lookups);
+            match kind {
+                Kind::Down => {
+                    (0..GOODBYES).for_each(|_| self.send_round(now, kind, interfaces));
+                }
+                Kind::Up => {
+                    self.look_up(now, lookups);
+                    self.send_round(now, kind, interfaces);
+                }
             }
-            self.send_round(now, kind, interfaces);
         }
     }
 
@@ -114,7 +121,9 @@ impl Speaker {
         }
         let mut report = Report::default();
         report.check(&self.targets[place]);
-        self.send(Kind::Up, new.into_iter().map(Route::to), &mut report);
+        let mut routes: Vec<_> = new.into_iter().map(Route::to).collect();
+        routes.sort_unstable();
+        self.send(Kind::Up, &routes, &mut report);
         self.failing |= self.tell(now, report);
     }
 
@@ -142,13 +151,15 @@ impl Speaker {
         }
         let mut report = Report::default();
         self.targets.iter().for_each(|target| report.check(target));
-        let routes: BTreeSet<Route> = self
-            .targets
-            .iter()
-            .flat_map(|target| target.routes(interfaces))
-            .collect();
-        self.senders.keep(&routes);
-        self.send(kind, routes, &mut report);
+        let mut routes = Vec::with_capacity(self.targets.len());
+        for target in &self.targets {
+            target.add_routes(interfaces, &mut routes);
+        }
+        // Nobody is to be told twice.
+        routes.sort_unstable();
+        routes.dedup();
+        self.senders.begin_round(&routes);
+        self.send(kind, &routes, &mut report);
 
         let failed = self.tell(now, report);
         if self.failing && !failed {
@@ -157,14 +168,12 @@ impl Speaker {
         self.failing = failed;
     }
 
-    fn send(&mut self, kind: Kind, routes: impl IntoIterator<Item = Route>, report: &mut Report) {
+    fn send(&mut self, kind: Kind, routes: &[Route], report: &mut Report) {
         let bytes = self.options.announcement.datagram(kind);
-        for route in routes {
-            match self.senders.send(&route, bytes) {
-                Ok(()) => report.sent = true,
-                Err(error) => report.fail(route.describe(), Arc::new(error)),
-            }
-        }
+        let sent = self.senders.send(routes, bytes, |route, error| {
+            report.fail(|| route.describe(), error.into());
+        });
+        report.sent |= sent > 0;
     }
 
     /// Tells what came of sending, and whether anything failed.
@@ -203,11 +212,11 @@ impl Target {
         }
     }
 
-    fn routes(&self, interfaces: &Interfaces) -> Vec<Route> {
+    fn add_routes(&self, interfaces: &Interfaces, routes: &mut Vec<Route>) {
         match self {
-            Self::Address(address) => vec![Route::to(*address)],
-            Self::Everywhere(port) => Route::everywhere(*port, interfaces),
-            Self::Name(name) => name.addresses().iter().copied().map(Route::to).collect(),
+            Self::Address(address) => routes.push(Route::to(*address)),
+            Self::Everywhere(port) => routes.extend(Route::everywhere(*port, interfaces)),
+            Self::Name(name) => routes.extend(name.addresses().iter().copied().map(Route::to)),
         }
     }
 }
@@ -226,12 +235,12 @@ impl Report {
         if let Target::Name(name) = target
             && let Some(error) = name.failure()
         {
-            self.fail(name.to_string(), Arc::clone(error));
+            self.fail(|| name.to_string(), Arc::clone(error));
         }
     }
 
-    fn fail(&mut self, destination: String, error: Arc<io::Error>) {
-        self.failure.get_or_insert((destination, error));
+    fn fail(&mut self, destination: impl FnOnce() -> String, error: Arc<io::Error>) {
+        self.failure.get_or_insert_with(|| (destination(), error));
     }
 }
 
@@ -294,7 +303,8 @@ mod tests {
         assert_eq!((heard(&listener), told(&speaker)), (0, vec![]));
 
         speaker.stop(start, &mut interfaces, &lookups);
-        assert_eq!((heard(&listener), told(&speaker)), (1, vec!["stopped"]));
+        let goodbyes = (heard(&listener), told(&speaker));
+        assert_eq!(goodbyes, (GOODBYES, vec!["stopped"]));
         assert_eq!(speaker.poll_timeout(), None);
     }
 

@@ -65,8 +65,10 @@ pub(crate) struct PortCounters {
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
+    /// Only the hub thread writes, so that it need not keep others from doing so meanwhile, which
+    /// is what costs.
     pub(crate) fn add(&self, count: u64) {
-        self.0.fetch_add(count, Ordering::Relaxed);
+        self.set(self.get().wrapping_add(count));
     }
 
     fn set(&self, value: u64) {

@@ -4,8 +4,9 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use imqueue_udp_core::{Event, Fleet, Outcome};
+use imqueue_udp_core::{Event, Fleet, MAX_INTERVAL, Outcome};
 
+use crate::flapping::Flapping;
 use crate::interface::Interfaces;
 use crate::listener::{ListenerOptions, Subscriber};
 use crate::notice::Notice;
@@ -24,6 +25,7 @@ pub(crate) struct Tracker {
     counters: Arc<SharedFleetCounters>,
     network: Network,
     outlook: Outlook,
+    flapping: Flapping,
 }
 
 /// Which datagrams a tracker takes.
@@ -58,11 +60,17 @@ impl Tracker {
             counters: Arc::default(),
             network,
             outlook: Outlook::new(),
+            flapping: Flapping::default(),
         }
     }
 
     pub(crate) fn options(&self) -> &ListenerOptions {
         &self.options
+    }
+
+    /// How many endpoints there are.
+    pub(crate) fn len(&self) -> usize {
+        self.fleet.len()
     }
 
     pub(crate) fn subscribers(&self) -> &[Arc<Subscriber>] {
@@ -79,7 +87,7 @@ impl Tracker {
         interfaces: &Interfaces,
     ) {
         // What the others have not been told yet is in the fleet already.
-        self.deliver(now);
+        self.deliver(now, &[]);
         let counters = Counters {
             port: Arc::clone(port),
             fleet: Arc::clone(&self.counters),
@@ -105,21 +113,28 @@ impl Tracker {
         !self.subscribers.is_empty()
     }
 
-    /// Gives the fleet a datagram, if it came in on the right network, and says whether it is
-    /// a valid one.
+    /// Gives the fleet a datagram, if it came in on the right network, and says what became of it.
     pub(crate) fn handle_datagram(
         &mut self,
         now: Instant,
         arrival: &Arrival,
         bytes: &[u8],
         interfaces: &Interfaces,
-    ) -> bool {
-        self.network.hears(arrival, interfaces)
-            && !matches!(
-                self.fleet
-                    .handle_datagram(now, bytes, arrival.source, &mut self.events),
-                Outcome::Rejected(_)
-            )
+    ) -> Option<Outcome> {
+        if !self.network.hears(arrival, interfaces) {
+            return None;
+        }
+        let known = self.events.len();
+        let outcome = self
+            .fleet
+            .handle_datagram(now, bytes, arrival.source, &mut self.events);
+        for event in &self.events[known..] {
+            self.outlook.record(event);
+            if let Some(notice) = self.flapping.record(now, event, arrival.source) {
+                self.notify(now, &notice);
+            }
+        }
+        Some(outcome)
     }
 
     /// Judges deadlines, looks for the network, and hands over what happened since the last time.
@@ -130,18 +145,17 @@ impl Tracker {
         interfaces: &mut Interfaces,
     ) {
         if self.fleet.poll_timeout().is_some_and(|at| at <= now) {
+            let known = self.events.len();
             self.fleet.handle_timeout(now, &mut self.events);
-        }
-        if let Some(notice) = self.network.look(now, interfaces) {
-            self.notify(now, &notice);
+            self.events[known..]
+                .iter()
+                .for_each(|event| self.outlook.record(event));
         }
         // First the counters: who is called sees them as they are now.
         self.counters.write(self.fleet.counters());
-        self.events
-            .iter()
-            .for_each(|event| self.outlook.record(event));
-        self.deliver(now);
-        self.look_out(now, port);
+        let notices = self.network.look(now, interfaces).into_iter();
+        let notices: Vec<_> = notices.chain(self.look_out(now, port)).collect();
+        self.deliver(now, &notices);
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
@@ -161,7 +175,7 @@ impl Tracker {
         }
     }
 
-    fn look_out(&mut self, now: Instant, port: &PortCounters) {
+    fn look_out(&mut self, now: Instant, port: &PortCounters) -> Option<Notice> {
         let bound = port.bound.get();
         if bound.is_some() {
             self.outlook.listening(now);
@@ -169,40 +183,47 @@ impl Tracker {
         let number = bound.unwrap_or(self.options.port);
         let datagrams = port.datagrams.get();
         let counters = self.fleet.counters();
-        if let Some(notice) = self
-            .outlook
+        self.outlook
             .handle_timeout(now, number, datagrams, counters)
-        {
-            self.notify(now, &notice);
-        }
     }
 
-    fn deliver(&mut self, now: Instant) {
-        if self.events.is_empty() {
+    /// Hands over what happened, with what there is to say about it: whoever is called for the one
+    /// need not be called again for the other.
+    fn deliver(&mut self, now: Instant, notices: &[Notice]) {
+        if self.events.is_empty() && notices.is_empty() {
             return;
-        }
-        for event in &self.events {
-            self.outlook.record(event);
         }
         for subscriber in &self.subscribers {
             subscriber.inbox.post(|news| {
                 let mut told = false;
                 for event in &self.events {
                     news.changes.record(event);
-                    if let Event::FleetFull { limit } = *event {
-                        told |= news.notices.push(
-                            now,
-                            Notice::FleetFull {
-                                limit,
-                                held_back: 0,
-                            },
-                        );
-                    }
+                }
+                let remarks = self.events.iter().filter_map(remark);
+                for notice in remarks.chain(notices.iter().cloned()) {
+                    told |= news.notices.push(now, notice);
                 }
                 told || !news.changes.is_empty()
             });
         }
         self.events.clear();
+    }
+}
+
+/// What an operator should know about an event.
+fn remark(event: &Event) -> Option<Notice> {
+    let held_back = 0;
+    match event {
+        Event::Added(server) | Event::Updated { server, .. } => (server.interval >= MAX_INTERVAL)
+            .then(|| Notice::LongInterval {
+                server: Arc::clone(server),
+                held_back,
+            }),
+        Event::FleetFull { limit } => Some(Notice::FleetFull {
+            limit: *limit,
+            held_back,
+        }),
+        _ => None,
     }
 }
 
@@ -267,5 +288,43 @@ impl Network {
             Self::Directed { look_at, .. } => *look_at,
             Self::Every => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddrV4;
+
+    use super::*;
+
+    #[test]
+    fn whoever_joins_while_news_wait_does_not_make_them_count_twice() {
+        let now = Instant::now();
+        let (port, mut interfaces) = (Arc::default(), Interfaces::default());
+        let mut tracker = Tracker::new(ListenerOptions::default(), now);
+        let subscriber = Arc::new(Subscriber::new(Arc::new(|| ())));
+        let arrival = Arrival {
+            source: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1),
+            destination: None,
+            interface: None,
+        };
+
+        let up = b"n\ta\tup\th:1\t1";
+        assert_eq!(
+            tracker.handle_datagram(now, &arrival, up, &interfaces),
+            Some(Outcome::Changed)
+        );
+        tracker.subscribe(now, Arc::clone(&subscriber), &port, None, &interfaces);
+        tracker.handle_timeout(now, &port, &mut interfaces);
+        let down = b"n\ta\tdown\th:1";
+        assert_eq!(
+            tracker.handle_datagram(now, &arrival, down, &interfaces),
+            Some(Outcome::Changed)
+        );
+        tracker.handle_timeout(now, &port, &mut interfaces);
+
+        let notices = subscriber.inbox.take(|news| news.notices.take());
+        let codes: Vec<_> = notices.iter().map(Notice::code).collect();
+        assert_eq!(codes, ["fleetFound", "fleetEmpty"]);
     }
 }

@@ -4,10 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
-use hashbrown::HashMap;
-
 use super::endpoint::Endpoint;
-use crate::address::Address;
+use super::endpoints::{Endpoints, Place};
 
 /// Entries that no endpoint waits for any more may outnumber the endpoints by this many before
 /// they are worth a cleaning.
@@ -20,7 +18,7 @@ const LITTER: usize = 64;
 /// match its endpoint's `queued` is litter and skipped.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines {
-    heap: BinaryHeap<Reverse<(Instant, Address)>>,
+    heap: BinaryHeap<Reverse<(Instant, Place)>>,
 }
 
 impl Deadlines {
@@ -31,7 +29,7 @@ impl Deadlines {
         };
         if endpoint.queued.is_none_or(|queued| deadline < queued) {
             endpoint.queued = Some(deadline);
-            self.heap.push(Reverse((deadline, endpoint.address())));
+            self.heap.push(Reverse((deadline, endpoint.place)));
         }
     }
 
@@ -45,32 +43,37 @@ impl Deadlines {
         self.heap.len()
     }
 
-    /// The endpoint whose deadline passed first, up to and including `now`.
-    pub(super) fn pop_expired(
-        &mut self,
-        now: Instant,
-        endpoints: &mut HashMap<Address, Endpoint>,
-    ) -> Option<Address> {
+    /// The endpoints whose deadlines have passed up to and including `now`, in the order of their
+    /// deadlines and, where those are the same, of their addresses. They are no longer watched.
+    pub(super) fn take_expired(&mut self, now: Instant, endpoints: &mut Endpoints) -> Vec<Place> {
+        let mut expired = Vec::new();
         while self.next().is_some_and(|at| at <= now) {
-            let Reverse((at, address)) = self.heap.pop()?;
-            let Some(endpoint) = endpoints.get_mut(&address) else {
+            let Some(Reverse((at, place))) = self.heap.pop() else {
+                break;
+            };
+            let Some(endpoint) = endpoints.get_mut(place) else {
                 continue;
             };
             if endpoint.queued != Some(at) {
                 continue;
             }
-            if endpoint.deadline == Some(at) {
-                return Some(address);
-            }
-            // Put back even if that deadline has passed too, so that the earliest is always first.
             endpoint.queued = None;
-            self.watch(endpoint);
+            if endpoint.deadline == Some(at) {
+                expired.push(place);
+            } else {
+                // Put back even if that deadline has passed too: it will surface in its turn.
+                self.watch(endpoint);
+            }
         }
-        None
+        expired.sort_unstable_by_key(|&place| {
+            let endpoint = endpoints.get(place)?;
+            Some((endpoint.deadline, endpoint.address()))
+        });
+        expired
     }
 
     /// Keeps the heap in proportion to the endpoints. Costs nothing until it has outgrown them.
-    pub(super) fn tidy(&mut self, endpoints: &mut HashMap<Address, Endpoint>) {
+    pub(super) fn tidy(&mut self, endpoints: &mut Endpoints) {
         if self.heap.len() <= 2 * endpoints.len() + LITTER {
             return;
         }

@@ -4,67 +4,91 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hashbrown::Equivalent;
+use hashbrown::{Equivalent, HashSet};
 
 use crate::address::{Address, AddressRef};
 
 /// How long an `up` may be on its way, or behind in a queue, after the `down` that followed it.
 const MEMORY: Duration = Duration::from_secs(1);
 
-/// The `down`s of the last second, oldest first (docs/protocol.md, rule 8).
+/// The `down`s of the last second (docs/protocol.md, rule 8).
+///
+/// Whoever sends `up` and `down` in turns makes it ask for one with the limit remembered each time,
+/// so that finding one costs the same however many there are.
 #[derive(Debug)]
 pub(super) struct Departures {
-    recent: VecDeque<Departure>,
+    recent: HashSet<Departure>,
+    /// The same ones with their times, oldest first.
+    order: VecDeque<(Instant, Departure)>,
     /// How many are remembered at most; the oldest is forgotten first.
     limit: usize,
 }
 
-#[derive(Debug)]
+/// Cloning it copies no text.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 struct Departure {
-    at: Instant,
     address: Address,
     id: Arc<str>,
+}
+
+/// The same as it stands in a datagram; it hashes as [`Departure`] does.
+#[derive(Hash)]
+struct DepartureRef<'a> {
+    address: AddressRef<'a>,
+    id: &'a str,
+}
+
+impl Equivalent<Departure> for DepartureRef<'_> {
+    fn equivalent(&self, key: &Departure) -> bool {
+        *self.id == *key.id && self.address.equivalent(&key.address)
+    }
 }
 
 impl Departures {
     pub(super) fn new(limit: usize) -> Self {
         Self {
-            recent: VecDeque::new(),
+            recent: HashSet::new(),
+            order: VecDeque::new(),
             limit,
         }
     }
 
-    /// Remembers that this guid has left this endpoint.
+    /// Remembers that this guid has left this endpoint. While it does, the guid cannot own the
+    /// endpoint again, and so cannot leave it a second time.
     pub(super) fn remember(&mut self, now: Instant, address: Address, id: Arc<str>) {
         self.forget_old(now);
-        if self.recent.len() >= self.limit {
-            self.recent.pop_front();
+        if self.order.len() >= self.limit {
+            self.forget_oldest();
         }
-        self.recent.push_back(Departure {
-            at: now,
-            address,
-            id,
-        });
+        let departure = Departure { address, id };
+        if self.recent.insert(departure.clone()) {
+            self.order.push_back((now, departure));
+        }
     }
 
     /// Whether this guid has left this endpoint within the last second.
     pub(super) fn contains(&mut self, now: Instant, address: AddressRef<'_>, id: &str) -> bool {
         self.forget_old(now);
-        self.recent
-            .iter()
-            .any(|departure| *departure.id == *id && address.equivalent(&departure.address))
+        self.recent.contains(&DepartureRef { address, id })
     }
 
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.recent.len()
+        debug_assert_eq!(self.recent.len(), self.order.len());
+        self.order.len()
     }
 
     /// Forgets whoever left a second ago or earlier.
     pub(super) fn forget_old(&mut self, now: Instant) {
-        let old = |departure: &Departure| now.saturating_duration_since(departure.at) >= MEMORY;
-        while self.recent.front().is_some_and(old) {
-            self.recent.pop_front();
+        let is_old = |at: Instant| now.saturating_duration_since(at) >= MEMORY;
+        while self.order.front().is_some_and(|(at, _)| is_old(*at)) {
+            self.forget_oldest();
+        }
+    }
+
+    fn forget_oldest(&mut self) {
+        if let Some((_, departure)) = self.order.pop_front() {
+            self.recent.remove(&departure);
         }
     }
 }

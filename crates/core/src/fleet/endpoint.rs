@@ -4,7 +4,8 @@ use std::net::SocketAddrV4;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::address::Address;
+use super::endpoints::Place;
+use crate::address::{Address, AddressRef};
 use crate::config::FleetConfig;
 use crate::server::Server;
 
@@ -12,6 +13,7 @@ use crate::server::Server;
 /// see of it.
 #[derive(Debug)]
 pub(super) struct Endpoint {
+    pub(super) place: Place,
     /// The owner, as first heard here.
     pub(super) server: Arc<Server>,
     /// Whether it was given to the clusters.
@@ -27,12 +29,15 @@ pub(super) struct Endpoint {
     pub(super) deadline: Option<Instant>,
     /// When the heap will ask about it: at the deadline or, after a renewal, earlier.
     pub(super) queued: Option<Instant>,
+    /// The owner's last `up`, byte for byte; empty if that is not kept.
+    pub(super) said: Vec<u8>,
 }
 
 impl Endpoint {
     /// A standby that was not heard yet.
-    pub(super) fn new(server: Arc<Server>) -> Self {
+    pub(super) fn new(place: Place, server: Arc<Server>) -> Self {
         Self {
+            place,
             server,
             active: false,
             former: None,
@@ -40,6 +45,7 @@ impl Endpoint {
             heard: 0,
             deadline: None,
             queued: None,
+            said: Vec::new(),
         }
     }
 
@@ -66,6 +72,13 @@ impl Endpoint {
     /// Whether this guid has been superseded here (rule 3).
     pub(super) fn was_owned_by(&self, id: &str) -> bool {
         self.former.as_deref() == Some(id)
+    }
+
+    pub(super) fn address_ref(&self) -> AddressRef<'_> {
+        AddressRef {
+            host: &self.server.host,
+            port: self.server.port,
+        }
     }
 
     pub(super) fn address(&self) -> Address {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::endpoint::Endpoint;
-use crate::address::Address;
+use super::endpoints::Place;
 use crate::server::Server;
 
 /// The endpoints of each guid, and how many of them are active.
@@ -17,19 +17,25 @@ pub(super) struct Owners {
 
 #[derive(Debug, Default)]
 struct Owner {
-    endpoints: Vec<Address>,
+    endpoints: Vec<Place>,
     active: usize,
 }
 
 impl Owners {
     /// All endpoints of the guid, in no particular order.
-    pub(super) fn endpoints(&self, id: &str) -> &[Address] {
+    pub(super) fn endpoints(&self, id: &str) -> &[Place] {
         self.owners.get(id).map_or(&[], |owner| &owner.endpoints)
     }
 
+    /// How many of the guid's endpoints are active.
     #[cfg(test)]
-    pub(super) fn is_empty(&self) -> bool {
-        self.owners.is_empty()
+    pub(super) fn active(&self, id: &str) -> usize {
+        self.owners.get(id).map_or(0, |owner| owner.active)
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.owners.len()
     }
 
     /// The endpoint's server owns it from now on.
@@ -38,7 +44,7 @@ impl Owners {
             .owners
             .entry(Arc::clone(&endpoint.server.id))
             .or_default();
-        owner.endpoints.push(endpoint.address());
+        owner.endpoints.push(endpoint.place);
         owner.active += usize::from(endpoint.active);
     }
 
@@ -47,8 +53,7 @@ impl Owners {
         let Some(owner) = self.owners.get_mut(&endpoint.server.id) else {
             return;
         };
-        let address = endpoint.address();
-        owner.endpoints.retain(|owned| *owned != address);
+        owner.endpoints.retain(|owned| *owned != endpoint.place);
         owner.active -= usize::from(endpoint.active);
         if owner.endpoints.is_empty() {
             self.owners.remove(&endpoint.server.id);

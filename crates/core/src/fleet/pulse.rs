@@ -42,9 +42,9 @@ impl Pulse {
     /// so that the grace starts when the listener does.
     pub(super) fn next(&self, deadline: Instant) -> Instant {
         if self.missed {
-            self.last
-        } else {
-            deadline.min(self.last + TICK)
+            return self.last;
         }
+        let tick = self.last.checked_add(TICK);
+        tick.map_or(deadline, |tick| deadline.min(tick))
     }
 }

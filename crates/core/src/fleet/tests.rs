@@ -1,7 +1,10 @@
 //! What the fleet keeps inside: bounds that no event shows. The rules themselves are told in
 //! `tests/scenarios.rs`.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
+
+use proptest::prelude::*;
 
 use super::*;
 
@@ -63,7 +66,7 @@ fn brokers_that_come_and_go_cannot_grow_anything() {
         assert_eq!(say(&mut fleet, now, &down), Outcome::Changed);
         assert!(fleet.deadlines.len() <= 2 + 64);
         assert!(fleet.departures.len() <= 8);
-        assert!(fleet.owners.is_empty());
+        assert_eq!(fleet.owners.len(), 0);
     }
     assert_eq!(fleet.poll_timeout(), None);
 }
@@ -91,7 +94,7 @@ fn restarts_leave_no_owner_behind() {
     assert!(fleet.owners.endpoints("id-98").is_empty());
     assert_eq!(fleet.owners.endpoints("id-99").len(), 1);
     say(&mut fleet, now, "imq id-99 down redis:6379");
-    assert!(fleet.owners.is_empty());
+    assert_eq!(fleet.owners.len(), 0);
 }
 
 #[test]
@@ -120,4 +123,85 @@ fn a_clock_that_runs_backwards_stands_still() {
         fleet.poll_timeout(),
         Some(later + Duration::from_millis(500))
     );
+}
+
+#[test]
+fn at_the_end_of_time_the_next_tick_does_not_overflow() {
+    let (mut fleet, now) = fleet(9);
+    fleet.config.alive_check = Some(Duration::ZERO);
+    let deadline = last_instant(now);
+    let heard = deadline - Duration::from_millis(1);
+    say(&mut fleet, heard, "imq id-1 up redis:6379 0");
+    assert_eq!(fleet.poll_timeout(), Some(deadline));
+    fleet.handle_timeout(deadline, &mut Vec::new());
+    assert!(fleet.is_empty());
+}
+
+/// The last instant there is.
+fn last_instant(now: Instant) -> Instant {
+    let seconds = (0..64).rev().map(|bit| Duration::from_secs(1 << bit));
+    let nanos = (0..30).rev().map(|bit| Duration::from_nanos(1 << bit));
+    seconds
+        .chain(nanos)
+        .fold(now, |last, step| last.checked_add(step).unwrap_or(last))
+}
+
+proptest! {
+    /// By hand any number of histories, with `PROPTEST_CASES=N`.
+    #[test]
+    fn no_history_grows_anything_past_its_bounds(
+        steps in prop::collection::vec(any::<u32>(), 1..600),
+        max_servers in 0..12_usize,
+    ) {
+        let (mut fleet, mut now) = fleet(max_servers);
+        for (turn, step) in steps.into_iter().enumerate() {
+            let [what, id, port, time] = step.to_le_bytes();
+            let port = port % 16 + 1;
+            // Mostly the usual owner, so that a `down` finds somebody who leaves.
+            let id = if id < 192 { port } else { id % 12 };
+            let broker = |kind| format!("imq id-{id} {kind} redis:{port}");
+            match what % 16 {
+                // Each interval is shorter than the one before, which is what litters the heap.
+                0..=6 => {
+                    say(&mut fleet, now, &format!("{} {}", broker("up"), 600 - turn));
+                }
+                7 | 8 => {
+                    say(&mut fleet, now, &format!("{} {time}", broker("up")));
+                }
+                9..=12 => {
+                    say(&mut fleet, now, &broker("down"));
+                }
+                13 => now += Duration::from_secs(u64::from(time % 8)),
+                14 => now += Duration::from_millis(u64::from(time)),
+                _ => fleet.handle_timeout(now, &mut Vec::new()),
+            }
+            assert_within_bounds(&fleet);
+        }
+    }
+}
+
+/// All that a fleet remembers is in proportion to `max_servers`, and its indices say what its
+/// endpoints say.
+#[track_caller]
+fn assert_within_bounds(fleet: &Fleet) {
+    let limit = fleet.config.max_servers;
+    assert!(fleet.endpoints.len() <= limit);
+    assert!(fleet.departures.len() <= limit);
+    assert!(fleet.deadlines.len() <= 2 * limit + 64);
+
+    let ids: BTreeSet<&str> = fleet.endpoints.values().map(|at| &*at.server.id).collect();
+    assert_eq!(fleet.owners.len(), ids.len());
+    let owned = ids.iter().map(|id| fleet.owners.endpoints(id).len());
+    assert_eq!(owned.sum::<usize>(), fleet.endpoints.len());
+    for id in ids {
+        let active = fleet.active().filter(|server| *server.id == *id).count();
+        assert_eq!(fleet.owners.active(id), active, "{id}");
+    }
+    // The heap asks about each endpoint before it is overdue.
+    for endpoint in fleet.endpoints.values() {
+        let Some(deadline) = endpoint.deadline else {
+            continue;
+        };
+        assert!(endpoint.queued.is_some_and(|queued| queued <= deadline));
+    }
 }

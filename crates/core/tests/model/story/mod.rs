@@ -14,6 +14,7 @@
 //!   never twice at once.
 
 mod reference;
+mod script;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -26,6 +27,9 @@ use imqueue_udp_core::{
 };
 
 use self::reference::Reference;
+use self::script::Line;
+
+pub(crate) use self::script::Script;
 
 /// Longer than this no fleet that waits for a deadline goes without being called.
 const TICK: Duration = Duration::from_millis(500);
@@ -47,7 +51,7 @@ pub(crate) enum Step {
     /// The subscriber looks.
     Drain,
     /// A datagram arrives.
-    Hear(Vec<u8>),
+    Hear(Line),
     /// Another subscriber takes the place of the one there was.
     Join,
     /// The listener judges although nobody asked it to.
@@ -83,7 +87,15 @@ pub(crate) struct Story {
 }
 
 impl Story {
-    pub(crate) fn new(setting: Setting) -> Self {
+    pub(crate) fn tell(script: &Script) {
+        let mut story = Self::new(script.setting.clone());
+        for step in &script.steps {
+            story.take(step);
+        }
+        story.drain();
+    }
+
+    fn new(setting: Setting) -> Self {
         let start = Instant::now();
         let end = end_of_time(start);
         let picked = setting.picky.then(|| Box::from("imq"));
@@ -107,25 +119,20 @@ impl Story {
         }
     }
 
-    pub(crate) fn take(&mut self, step: &Step) {
+    fn take(&mut self, step: &Step) {
         match step {
             Step::Due { past } => {
                 let due = self.due().unwrap_or_default().max(self.now);
                 self.now = due.saturating_add(*past).min(self.end);
             }
             Step::Drain => self.drain(),
-            Step::Hear(bytes) => self.hear(bytes),
+            Step::Hear(Line(bytes)) => self.hear(bytes),
             Step::Join => self.join(),
             Step::Judge => self.judge(),
             Step::Stall(time) => self.now = self.now.saturating_add(*time).min(self.end),
             Step::TurnBack(time) => self.now = self.now.saturating_sub(*time),
             Step::Wait(time) => self.wait(*time),
         }
-    }
-
-    /// The subscriber looks a last time.
-    pub(crate) fn end(mut self) {
-        self.drain();
     }
 
     fn hear(&mut self, bytes: &[u8]) {
@@ -177,15 +184,13 @@ impl Story {
     }
 
     fn drain(&mut self) {
-        let differ = {
-            let places: BTreeSet<_> = self.told.keys().chain(self.history.keys()).collect();
-            places.len()
-        };
+        let places: BTreeSet<_> = self.told.keys().chain(self.history.keys()).collect();
+        let most = places.len();
         let changes = self.changes.take();
-        assert!(changes.len() <= differ, "more than one per endpoint");
+        assert!(changes.len() <= most, "more than one per endpoint");
         assert!(changes.is_sorted_by_key(rank), "{changes:?}");
         for change in &changes {
-            self.tell(change);
+            self.believe(change);
         }
         assert!(
             are_same(&self.told, &self.history),
@@ -195,7 +200,7 @@ impl Story {
     }
 
     /// Applies a change to what was told.
-    fn tell(&mut self, change: &Change) {
+    fn believe(&mut self, change: &Change) {
         match change {
             Change::Added(server) => {
                 assert!(
@@ -304,16 +309,12 @@ impl Story {
 
 /// How far the last instant is away.
 fn end_of_time(start: Instant) -> Duration {
-    let seconds = (0..u64::BITS)
-        .rev()
-        .map(|bit| Duration::from_secs(1 << bit));
+    let seconds = (0..64).rev().map(|bit| Duration::from_secs(1 << bit));
     let nanos = (0..30).rev().map(|bit| Duration::from_nanos(1 << bit));
-    seconds.chain(nanos).fold(Duration::ZERO, |end, step| {
-        let further = end.checked_add(step);
-        further
-            .filter(|further| start.checked_add(*further).is_some())
-            .unwrap_or(end)
-    })
+    let last = seconds
+        .chain(nanos)
+        .fold(start, |last, step| last.checked_add(step).unwrap_or(last));
+    last - start
 }
 
 fn rank(change: &Change) -> u8 {
