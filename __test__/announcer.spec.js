@@ -69,7 +69,7 @@ describe('a started Announcer', () => {
         await announce();
         await receiver.received(1);
         await announcer.stop();
-        await receiver.received(2);
+        await receiver.received(4);
 
         const { length } = receiver.messages;
         await announcer.start();

@@ -2,6 +2,8 @@
 
 const { createBindingLoader } = require('../lib/binding.js');
 const { createFacade } = require('../lib/facade.js');
+const { withLeanReport } = require('../lib/lean-report.js');
+const { runScript } = require('./helpers/run-node.js');
 
 describe('loading of the native binding', () => {
     /** An error as the generated loader makes it: the attempts hang on it as a chain of causes. */
@@ -26,7 +28,7 @@ describe('loading of the native binding', () => {
     }
 
     it('should happen once', () => {
-        const binding = {};
+        const binding = { Environment: class {} };
         const requireBinding = jest.fn(() => binding);
         const load = createBindingLoader(requireBinding);
 
@@ -63,8 +65,9 @@ describe('loading of the native binding', () => {
         for (const help of [
             '--omit=optional',
             'another platform',
-            'npm rebuild',
+            'npm run build',
             'Rust 1.88',
+            '--loader:.node=copy',
             'NAPI_RS_NATIVE_LIBRARY_PATH',
         ]) {
             expect(error.message).toContain(help);
@@ -77,8 +80,14 @@ describe('loading of the native binding', () => {
         expect(failWith('a string').message).toContain('  - a string');
     });
 
+    it('should not take for a binding what a bundler put in place of one', () => {
+        const load = createBindingLoader(() => './addon-G5JBWJKK.node');
+
+        expect(load).toThrow(/no binding: '\.\/addon-G5JBWJKK\.node'(.|\n)*loader:\.node=copy/);
+    });
+
     it('should be tried again after a failure', () => {
-        const binding = {};
+        const binding = { Environment: class {} };
         const requireBinding = jest.fn(() => binding).mockImplementationOnce(() => {
             throw new Error('busy');
         });
@@ -86,5 +95,53 @@ describe('loading of the native binding', () => {
 
         expect(load).toThrow(/busy/);
         expect(load()).toBe(binding);
+    });
+});
+
+describe('the C library', () => {
+    const EXCLUDED = 'process.report.excludeNetwork';
+
+    it('should be found without a report, which asks DNS about every peer', async () => {
+        const { code, stdout } = await runScript(`
+            const fs = require('node:fs');
+            const { readFileSync } = fs;
+            fs.readFileSync = (file, ...more) => {
+                if (file === '/usr/bin/ldd') {
+                    throw new Error('a distroless image has none');
+                }
+                return readFileSync(file, ...more);
+            };
+            const getReport = () => console.log('asked for a full report');
+            process.report.getReport = getReport;
+            const { RustUDPClusterManager } = require('./index.js');
+            const logger = { log() {}, info() {}, warn() {}, error() {} };
+
+            const started = performance.now();
+            new RustUDPClusterManager({ port: 63999, logger }).destroy();
+            const took = performance.now() - started;
+            console.log(took < 100 || took, process.report.getReport === getReport, ${EXCLUDED});
+        `);
+
+        expect([code, stdout]).toEqual([0, 'true true false\n']);
+    });
+
+    it('should be recognized by what is mapped into the process', () => {
+        const report = withLeanReport(() => process.report.getReport());
+        const libc = /\/(?:ld-musl-|libc\.musl-|libc\.so|libc-2)/;
+
+        expect(report.header).toEqual({});
+        expect(report.sharedObjects.some(line => libc.test(line))).toBe(
+            process.platform === 'linux',
+        );
+    });
+
+    it('should not be looked for where there are no reports', () => {
+        const { report } = process;
+        Object.defineProperty(process, 'report', { configurable: true, value: undefined });
+        try {
+            expect(withLeanReport(() => 'loaded')).toBe('loaded');
+        } finally {
+            Object.defineProperty(process, 'report', { configurable: true, value: report });
+        }
     });
 });

@@ -63,6 +63,20 @@ describe('the end of a process', () => {
         expect(Number(stdout)).toBeLessThan(1000);
     });
 
+    it('should come after destroy however often it is called, also at the same time', async () => {
+        const { code, stdout } = await runQuiet(`
+            manager.once('listening', async () => {
+                await Promise.all([manager.destroy(), manager.destroy(), manager.destroy()]);
+                await manager.destroy();
+                await manager.remove('never seen');
+                ${TIME_TO_EXIT}
+            });
+        `);
+
+        expect(code).toBe(0);
+        expect(Number(stdout)).toBeLessThan(1000);
+    });
+
     it.each([
         ['a manager listens', ''],
         ['an announcer announces', 'announcer.start(); manager.unref();'],
@@ -152,7 +166,60 @@ describe('the end of a process under a flood of announcements', () => {
     });
 });
 
+describe('destroy in a callback under a flood of announcements', () => {
+    const callbacks = ['add of a cluster', 'an event'];
+
+    it.each(callbacks)('should be the end of all callbacks: %s', async callback => {
+        const { code, stdout } = await runFlooded(`
+            const calls = { before: 0, after: 0 };
+            let destroyed = false;
+            function called() {
+                calls[destroyed ? 'after' : 'before'] += 1;
+                if (calls.before === 100) {
+                    manager.destroy().then(() => setTimeout(() => {
+                        console.log(JSON.stringify(calls));
+                    }, 200));
+                    destroyed = true;
+                }
+            }
+            const isCluster = ${callback === callbacks[0]};
+            manager.init({ add() { isCluster && called(); }, remove() { called(); } });
+            isCluster || manager.on('add', called);
+        `);
+
+        expect(code).toBe(0);
+        expect(JSON.parse(stdout)).toEqual({ before: 100, after: 0 });
+    });
+});
+
 describe('worker threads', () => {
+    it('should load the addon one after the other', async () => {
+        const port = await freePort();
+        const { code, stdout } = await runScript(`
+            const { Worker } = require('node:worker_threads');
+            const { once } = require('node:events');
+            const source = \`
+                const { RustUDPClusterManager } = require('./index.js');
+                const { Sender } = require('./__test__/helpers/udp.js');
+                const logger = { log() {}, info() {}, warn() {}, error() {} };
+                const manager = new RustUDPClusterManager({ port: ${port}, logger });
+                const sender = new Sender(${port});
+                manager.once('listening', () => sender.up());
+                manager.once('add', async ({ id }) => {
+                    console.log(id);
+                    sender.close();
+                    await manager.destroy();
+                });
+            \`;
+            (async () => {
+                for (let count = 0; count < 3; count += 1) {
+                    await once(new Worker(source, { eval: true }), 'exit');
+                }
+            })();
+        `);
+        expect([code, stdout]).toEqual([0, 'id-1\n'.repeat(3)]);
+    });
+
     it('should be terminated at any moment without harm to the others', async () => {
         const { code, signal, stdout, stderr } = await runFlooded(`
             const { Worker } = require('node:worker_threads');

@@ -70,5 +70,10 @@ describe('the log', () => {
         );
         expect(performance.now() - started).toBeGreaterThan(14_000);
         expect(lines('warn')).toHaveLength(1);
+
+        const found = nextLine('info');
+        await sender.up();
+        expect(await found).toMatch(/there is a broker/);
+        expect(lines('warn')).toHaveLength(1);
     });
 });

@@ -34,6 +34,26 @@ describe('review of what clusters have', () => {
         expect(cluster.servers).toEqual([aRecord(1)]);
     });
 
+    it('should leave turns of the event loop to others while it looks at a large fleet', async () => {
+        const cluster = createCluster();
+        const servers = Array.from({ length: 1000 }, (_, number) => aServer(number));
+        manager.init(cluster);
+        harness.listener.adds(...servers).wake();
+        await jest.advanceTimersByTimeAsync(100);
+        expect(cluster.servers).toHaveLength(servers.length);
+
+        cluster.find.mockClear();
+        jest.advanceTimersToNextTimer();
+        expect(cluster.find.mock.calls.length).toBeGreaterThan(0);
+        expect(cluster.find.mock.calls.length).toBeLessThan(100);
+
+        harness.listener.hears('remove', aServer(999), 'down').wake();
+        await jest.advanceTimersByTimeAsync(FIVE_SECONDS / 2 - 1);
+        const looked = cluster.find.mock.calls.map(([{ id }]) => id);
+        expect(new Set(looked).size).toBe(999);
+        expect(cluster.servers).toHaveLength(999);
+    });
+
     it('should offer again within 5 s what the cluster has lost', async () => {
         const cluster = createCluster();
         manager.init(cluster);

@@ -1,150 +1,176 @@
 'use strict';
 
-const { execFileSync, spawn } = require('node:child_process');
-const { createInterface } = require('node:readline');
-const { once } = require('node:events');
-const { join } = require('node:path');
+const { execFileSync } = require('node:child_process');
+const { existsSync, readdirSync } = require('node:fs');
+
+const { Program } = require('./program.js');
+
+const NAMESPACES = '/run/netns';
+const NAMESPACE = /^imq-(\d+)-/;
 
 let lans = 0;
 
 /**
- * Hosts on a bridge, each a network namespace of its own: 10.77.0.1, 10.77.0.2 and so on.
+ * Hosts on a bridge, each a network namespace of its own: 10.77.0.1, 10.77.0.2 and so on. Further
+ * networks 1, 2 and so on have a bridge each, and the addresses 10.77.1.1, 10.77.2.1 and so on.
  *
- * Broadcasts stay within it. Needs root on Linux.
+ * Broadcasts stay within it. No host has a default route. Needs root on Linux.
  */
 class Lan {
     #namespaces = [];
-    #processes = new Set();
+    #networks = new Set();
     #prefix;
+    #programs = new Set();
+    #switch;
 
     static get available() {
         return process.platform === 'linux' && process.getuid() === 0;
     }
 
-    /** @param {number} hosts - how many */
+    /** @param {number} hosts - how many there are on the bridge */
     constructor(hosts) {
+        removeLeftovers();
         this.#prefix = `imq-${process.pid}-${lans}`;
         lans += 1;
-        const bridge = this.#addNamespace('br');
-
-        ip('-n', bridge, 'link', 'add', 'br0', 'type', 'bridge');
-        ip('-n', bridge, 'link', 'set', 'br0', 'up');
-        for (let number = 1; number <= hosts; number += 1) {
-            this.#addHost(bridge, number);
+        try {
+            this.#switch = this.#addNamespace('br');
+            for (let number = 1; number <= hosts; number += 1) {
+                this.addHost(number);
+                this.plug(number, 0);
+            }
+        } catch (error) {
+            this.#takeAway();
+            throw error;
         }
+    }
+
+    /** Adds a host that is on no network yet. */
+    addHost(number) {
+        const host = this.#addNamespace(`h${number}`);
+        ip('-n', host, 'link', 'set', 'lo', 'up');
+    }
+
+    /** Puts a host on a network, through an interface with the network's number: `eth1`. */
+    plug(number, network) {
+        const host = this.#host(number);
+        const device = `eth${network}`;
+        const port = `v${number}-${network}`;
+        const bridge = this.#bridge(network);
+
+        ip('-n', this.#switch, 'link', 'add', port, 'type', 'veth',
+            'peer', 'name', device, 'netns', host);
+        ip('-n', this.#switch, 'link', 'set', port, 'master', bridge, 'up');
+        ip('-n', host, 'addr', 'add', `10.77.${network}.${number}/24`, 'brd', '+', 'dev', device);
+        ip('-n', host, 'link', 'set', device, 'up');
+    }
+
+    /** Takes a host's interface to a network away. */
+    unplug(number, network) {
+        ip('-n', this.#switch, 'link', 'del', `v${number}-${network}`);
+    }
+
+    /** Gives a host another last part of its address in a network. */
+    readdress(number, network, last) {
+        const [host, device] = [this.#host(number), `eth${network}`];
+
+        ip('-n', host, 'addr', 'flush', 'dev', device);
+        ip('-n', host, 'addr', 'add', `10.77.${network}.${last}/24`, 'brd', '+', 'dev', device);
+    }
+
+    /** Sets a host's interface to a network `up` or `down`. */
+    setLink(number, network, state) {
+        ip('-n', this.#host(number), 'link', 'set', `eth${network}`, state);
+    }
+
+    /** The routes of a host, as `ip route` prints them. */
+    routes(number) {
+        return ip('-n', this.#host(number), 'route');
     }
 
     /**
      * Starts a script of this folder on a host.
      *
      * @param {number} host - its number, from 1
-     * @param {string} script - file name; it prints one JSON value a line
-     * @param {object} options - what the script gets as its only argument
+     * @param {string} script - file name
+     * @param {object} [options] - what the script gets as its only argument
+     * @param {object} [how] - as `Program.start` takes it
      * @returns {Program}
      */
-    run(host, script, options = {}) {
-        const program = new Program('ip', [
-            'netns', 'exec', this.#name(`h${host}`),
-            process.execPath, join(__dirname, script), JSON.stringify(options),
-        ]);
-        this.#processes.add(program);
+    run(host, script, options, how) {
+        const within = ['ip', 'netns', 'exec', this.#host(host)];
+        const program = Program.start(script, options, { ...how, within });
+        this.#programs.add(program);
         return program;
+    }
+
+    /**
+     * Starts a listener on each of these hosts, and resolves with the programs once all of them
+     * listen.
+     */
+    async listen(hosts, options, { script = 'listen-process.js', ...how } = {}) {
+        const programs = hosts.map(host => this.run(host, script, options, how));
+        await Promise.all(programs.map(program => program.line(
+            ({ event }) => event === 'listening',
+        )));
+        return programs;
     }
 
     /** Ends all processes and takes the network away. */
     async close() {
-        await Promise.all([...this.#processes].map(program => program.kill()));
-        this.#namespaces.reverse().forEach(name => ip('netns', 'del', name));
+        try {
+            await Promise.all([...this.#programs].map(program => program.kill()));
+        } finally {
+            this.#takeAway();
+        }
     }
 
-    #addHost(bridge, number) {
-        const host = this.#addNamespace(`h${number}`);
-        const port = `v${number}`;
+    #bridge(network) {
+        const bridge = `br${network}`;
+        if (!this.#networks.has(network)) {
+            ip('-n', this.#switch, 'link', 'add', bridge, 'type', 'bridge');
+            ip('-n', this.#switch, 'link', 'set', bridge, 'up');
+            this.#networks.add(network);
+        }
+        return bridge;
+    }
 
-        ip('-n', bridge, 'link', 'add', port, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', host);
-        ip('-n', bridge, 'link', 'set', port, 'master', 'br0', 'up');
-        ip('-n', host, 'addr', 'add', `10.77.0.${number}/24`, 'brd', '+', 'dev', 'eth0');
-        ip('-n', host, 'link', 'set', 'lo', 'up');
-        ip('-n', host, 'link', 'set', 'eth0', 'up');
+    #host(number) {
+        return `${this.#prefix}-h${number}`;
     }
 
     #addNamespace(suffix) {
-        const name = this.#name(suffix);
+        const name = `${this.#prefix}-${suffix}`;
 
         ip('netns', 'add', name);
         this.#namespaces.push(name);
         return name;
     }
 
-    #name(suffix) {
-        return `${this.#prefix}-${suffix}`;
+    #takeAway() {
+        this.#namespaces.splice(0).forEach(name => ip('netns', 'del', name));
     }
 }
 
-/** A process that prints one JSON value a line, and ends when its standard input does. */
-class Program {
-    #child;
-    #ended;
-    #lines = [];
-    #waiting = new Set();
-
-    constructor(command, args) {
-        this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-        this.#ended = once(this.#child, 'close');
-        createInterface({ input: this.#child.stdout }).on('line', line => {
-            this.#lines.push(JSON.parse(line));
-            this.#waiting.forEach(check => check());
-        });
+/** Like `describe`, for tests in a {@link Lan}: where there can be none, they are skipped. */
+function describeHosts(title, body) {
+    if (Lan.available) {
+        describe(title, body);
+    } else {
+        describe.skip(`${title} (network namespaces need root on Linux)`, body);
     }
+}
 
-    /** All that was printed so far. */
-    get lines() {
-        return [...this.#lines];
-    }
-
-    /**
-     * Resolves with the first line that fits, printed already or to come.
-     *
-     * @param {(line: object) => boolean} fits
-     * @param {number} [deadline] - ms until it rejects
-     */
-    line(fits, deadline = 10_000) {
-        return new Promise((resolve, reject) => {
-            const check = () => {
-                const found = this.#lines.find(fits);
-                if (found) {
-                    clearTimeout(timer);
-                    this.#waiting.delete(check);
-                    resolve(found);
-                }
-            };
-            const timer = setTimeout(() => {
-                this.#waiting.delete(check);
-                reject(new Error(`no such line within ${deadline} ms, but ${JSON.stringify(this.#lines)}`));
-            }, deadline);
-            this.#waiting.add(check);
-            check();
-        });
-    }
-
-    /** Lets it end by itself, and resolves with its exit code. */
-    async end() {
-        this.#child.stdin.end();
-        const [code] = await this.#ended;
-        return code;
-    }
-
-    /** Ends it the hard way; nothing happens if it has ended. */
-    async kill() {
-        if (this.#child.exitCode === null) {
-            this.#child.kill('SIGKILL');
-        }
-        await this.#ended;
-    }
+/** Takes away what a test run left behind that was killed. */
+function removeLeftovers() {
+    const names = existsSync(NAMESPACES) ? readdirSync(NAMESPACES) : [];
+    const owned = names.map(name => [name, NAMESPACE.exec(name)?.[1]]);
+    owned
+        .filter(([, pid]) => pid && !existsSync(`/proc/${pid}`))
+        .forEach(([name]) => ip('netns', 'del', name));
 }
 
 function ip(...args) {
-    execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    return execFileSync('ip', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-exports.Lan = Lan;
+module.exports = { Lan, describeHosts };

@@ -1,0 +1,33 @@
+'use strict';
+
+const { SCENARIOS } = require('./scenarios.js');
+const { Stage } = require('./runner.js');
+const { findNode } = require('../../scripts/nodes.js');
+
+const NODES = [20, 22, 24, 26];
+/** Each in different circumstances. `npm run life` is for the rare ones. */
+const RUNS = 10;
+
+/** There are no signals on Windows, and the other programs have their own ways to end. */
+const onPosix = process.platform === 'win32' ? describe.skip : describe;
+
+onPosix('while 2,000 new brokers a second are announced', () => {
+    let stage;
+
+    beforeAll(() => {
+        stage = new Stage(4);
+    });
+
+    afterAll(() => stage.close());
+
+    describe.each(NODES)('on Node.js %i', major => {
+        const node = findNode(major);
+        // `npm test` installs those that are missing, beside the one that it runs on.
+        const given = node ? it : it.skip;
+
+        given.each(Object.keys(SCENARIOS))('%s should end as asked', async scenario => {
+            const seed = Date.now() % 1_000_000;
+            expect(await stage.run(scenario, { node, runs: RUNS, seed })).toEqual([]);
+        }, 150_000);
+    });
+});
