@@ -1,0 +1,100 @@
+'use strict';
+
+// `npm run bench:chart [RESULTS.json] [CHART.svg]`: draws the table of a run, by default the newest
+// of bench/results/ as docs/bench.svg.
+//
+// Each bar says how much is used of what the target allows: the line is the target, and what ends
+// before it holds. So rows of different units can be compared, and shorter is better in all of them.
+
+const { readFileSync, readdirSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
+
+const { formatRow } = require('./table');
+
+const WIDTH = 1000;
+const ROW = 24;
+const TOP = 84;
+const TITLE_AT = 16;
+const BAR_AT = 330;
+/** How long a bar is that just reaches its target. */
+const BAR_LENGTH = 220;
+/** A bar is cut off where it is so many times too long. */
+const LONGEST = 1.25;
+const TEXT_AT = BAR_AT + BAR_LENGTH * LONGEST + 16;
+const COLORS = { true: '#2da44e', false: '#cf222e' };
+
+const [file = newest(), chart = join(__dirname, '..', 'docs', 'bench.svg')] = process.argv.slice(2);
+
+writeFileSync(chart, draw(JSON.parse(readFileSync(file, 'utf8'))));
+console.log(`${file} is drawn in ${chart}`);
+
+function newest() {
+    const folder = join(__dirname, 'results');
+    const name = readdirSync(folder).filter(entry => entry.endsWith('.json')).sort().at(-1);
+
+    if (!name) {
+        throw new Error('there are no results yet: npm run bench');
+    }
+    return join(folder, name);
+}
+
+function draw(run) {
+    const rows = run.rows.filter(({ holds }) => holds !== undefined);
+    const height = TOP + rows.length * ROW + 40;
+    const line = BAR_AT + BAR_LENGTH;
+
+    return [
+        `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img"`,
+        '    font-family="system-ui, sans-serif" font-size="13">',
+        `<title>${escape(summary(rows))}</title>`,
+        `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
+        text(TITLE_AT, 28, 'imqueue-udp-cluster, measured', 'font-size="18" font-weight="600"'),
+        text(TITLE_AT, 50, describe(run), 'fill="#57606a"'),
+        text(line, TOP - 10, 'target', 'text-anchor="middle" fill="#57606a"'),
+        ...rows.map((row, place) => drawRow(row, TOP + place * ROW)),
+        `<line x1="${line}" y1="${TOP - 4}" x2="${line}" y2="${height - 34}"`
+            + ' stroke="#1f2328" stroke-dasharray="3 3"/>',
+        text(TITLE_AT, height - 14, `${summary(rows)}. Shorter is better in every row.`, ''),
+        '</svg>',
+        '',
+    ].join('\n');
+}
+
+function drawRow(row, top) {
+    const [title, ours, against, , target] = formatRow(row);
+    const share = Math.min(Math.max(shareOf(row), 0.004), LONGEST);
+    const values = [ours, ...against ? [`against ${against}`] : []].join(' ');
+
+    return [
+        text(TITLE_AT, top + 16, title, ''),
+        `<rect x="${BAR_AT}" y="${top + 5}" width="${(share * BAR_LENGTH).toFixed(1)}" height="14"`
+            + ` rx="2" fill="${COLORS[row.holds]}"/>`,
+        text(TEXT_AT, top + 16, `${values} (${target})`, 'fill="#57606a"'),
+    ].join('\n');
+}
+
+/** How much is used of what the target allows. */
+function shareOf({ ours, ratio, target }) {
+    const shares = [
+        ...target.ratio === undefined ? [] : [(ratio ?? Infinity) / target.ratio],
+        ...target.most === undefined ? [] : [ours.median === 0 ? 0 : ours.median / target.most],
+    ];
+    return Math.max(0, ...shares);
+}
+
+function describe({ commit, date, kernel, machine, node, peer }) {
+    return [date.slice(0, 10), commit, `Node.js ${node}`, kernel, machine, `peer: ${peer}`]
+        .join(' · ');
+}
+
+function summary(rows) {
+    return `${rows.filter(({ holds }) => holds).length} of ${rows.length} targets hold`;
+}
+
+function text(x, y, content, attributes) {
+    return `<text x="${x}" y="${y}" ${attributes}>${escape(content)}</text>`;
+}
+
+function escape(content) {
+    return content.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+}

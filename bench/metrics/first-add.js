@@ -1,0 +1,31 @@
+'use strict';
+
+const { Cluster } = require('../subject');
+
+/** From the constructor of a manager until its cluster is given a broker that announces itself. */
+module.exports = {
+    subjects: ['ours', 'peer'],
+    rows: [{
+        title: 'constructor to first add',
+        unit: 'ms',
+        ours: 'firstAdd',
+        target: { ratio: 1 / 40 },
+        noisy: true,
+    }],
+
+    async measure({ announce, settle, sleep, subject }) {
+        await subject.load();
+        await settle();
+        // Often enough that it makes no difference how long the next announcement takes.
+        const announced = announce(1, 5000, 2);
+        await sleep(500);
+
+        const start = performance.now();
+        const firstAdd = await new Promise(resolve => {
+            const onAdd = () => resolve(performance.now() - start);
+            subject.createManager().init(new Cluster(onAdd));
+        });
+        await announced;
+        return { firstAdd };
+    },
+};

@@ -1,0 +1,44 @@
+'use strict';
+
+// What the bench needs of cargo: the program that sends, and the benchmarks of the crates.
+
+const { execFileSync } = require('node:child_process');
+const { join } = require('node:path');
+
+const ROOT = join(__dirname, '..');
+const TARGET = process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target');
+
+/** Builds everything, so that no trial has to. */
+function prepare(progress) {
+    progress.show('building the sender and the benchmarks of the crates');
+    cargo('build', '--release', '-p', 'imqueue-udp-net', '--example', 'fleet');
+    cargo('bench', '-p', 'imqueue-udp-net', '--bench', 'floor', '--no-run');
+    cargo('bench', '-p', 'imqueue-udp-core', '--bench', 'fleet', '--no-run');
+}
+
+/** Where the program is that plays a fleet. */
+function senderProgram() {
+    return join(TARGET, 'release', 'examples', 'fleet');
+}
+
+/** Runs a benchmark of a crate and returns what it printed. */
+function runBenchmark(crate, name, ...args) {
+    return cargo('bench', '-p', crate, '--bench', name, '--', ...args);
+}
+
+/** The median, in nanoseconds, that criterion found in its last run of a benchmark. */
+function readEstimate(id) {
+    const file = join(TARGET, 'criterion', ...id.split('/'), 'new', 'estimates.json');
+
+    return require(file).median.point_estimate;
+}
+
+function cargo(command, ...args) {
+    return execFileSync('cargo', [command, '--locked', '--quiet', ...args], {
+        cwd: ROOT,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'pipe'],
+    });
+}
+
+module.exports = { prepare, readEstimate, runBenchmark, senderProgram };
