@@ -11,8 +11,8 @@ const { dirname, join, sep } = require('node:path');
 
 const { ensureRedis } = require('./setup-redis.js');
 
-const RUST_TESTS = 1;
-const JEST_TESTS = 1;
+const RUST_TESTS = 182;
+const JEST_TESTS = 885;
 
 /** Tests in network namespaces need root on Linux; elsewhere they are skipped. */
 const ALL_TESTS_RUN = process.platform === 'linux' && process.getuid() === 0;

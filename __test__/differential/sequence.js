@@ -143,7 +143,8 @@ class Generator {
     /** One byte before the interval becomes another one; tabs stay, so that the interval does. */
     #flip(datagram) {
         const flipped = Buffer.from(datagram);
-        const at = this.#random.between(0, flipped.lastIndexOf('\t') - 1);
+        const { length } = flipped.toString('latin1').split('\t', 4).join('\t');
+        const at = this.#random.between(0, length - 1);
         const byte = this.#random.between(0, 255);
 
         if (flipped[at] !== TAB && byte !== TAB) {

@@ -50,7 +50,10 @@ async function main() {
     });
 
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) {
-        process.once(signal, () => soak.close().then(() => process.exit(1)));
+        process.once(signal, () => {
+            say(`ended by ${signal}`);
+            soak.close().then(() => process.exit(1));
+        });
     }
     try {
         return show(await soak.run());

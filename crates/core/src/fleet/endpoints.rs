@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, Said};
 use crate::address::AddressRef;
 use crate::server::Server;
 
@@ -42,7 +42,7 @@ impl Endpoints {
     pub(super) fn find_repeated(&mut self, bytes: &[u8]) -> Option<&mut Endpoint> {
         let said = |&place: &Place| {
             self.get(place)
-                .is_some_and(|endpoint| *endpoint.said == *bytes)
+                .is_some_and(|endpoint| endpoint.said.bytes() == bytes)
         };
         let place = *self.by_said.find(self.hasher.hash_one(bytes), said)?;
         self.get_mut(place)
@@ -93,23 +93,26 @@ impl Endpoints {
             .expect("it was put there just now")
     }
 
-    /// Remembers what the owner says. Saying the same again allocates nothing.
+    /// Remembers what the owner says.
     pub(super) fn remember(&mut self, place: Place, bytes: &[u8]) {
         if self
             .get(place)
-            .is_none_or(|endpoint| *endpoint.said == *bytes)
+            .is_none_or(|endpoint| endpoint.said.bytes() == bytes)
         {
             return;
         }
         self.forget(place);
-        let Some(endpoint) = self.get_mut(place).filter(|_| bytes.len() <= MAX_SAID) else {
+        let kept = Said::keep(bytes);
+        let (Some(endpoint), Some(kept)) = (self.get_mut(place), kept) else {
             return;
         };
-        endpoint.said.extend_from_slice(bytes);
+        endpoint.said = kept;
         let (places, hasher) = (&self.places, &self.hasher);
         self.by_said
             .insert_unique(hasher.hash_one(bytes), place, |place| {
-                hash_of(places, *place, |endpoint| hasher.hash_one(&*endpoint.said))
+                hash_of(places, *place, |endpoint| {
+                    hasher.hash_one(endpoint.said.bytes())
+                })
             });
     }
 
@@ -133,17 +136,13 @@ impl Endpoints {
         else {
             return;
         };
-        let hash = self.hasher.hash_one(&*endpoint.said);
+        let hash = self.hasher.hash_one(endpoint.said.bytes());
         if let Ok(entry) = self.by_said.find_entry(hash, |&other| other == place) {
             entry.remove();
         }
-        endpoint.said.clear();
+        endpoint.said = Said::default();
     }
 }
-
-/// What an owner said last is kept up to this length, in bytes. It is several times what brokers
-/// say, and bounds what a stranger can make a fleet remember.
-const MAX_SAID: usize = 256;
 
 /// A table that grows asks for what is in it already.
 fn hash_of(places: &[Option<Endpoint>], place: Place, hash: impl FnOnce(&Endpoint) -> u64) -> u64 {
