@@ -85,7 +85,7 @@ async function jestRun(args) {
     const directory = mkdtempSync(join(tmpdir(), 'imqueue-udp-test-'));
     const report = join(directory, 'report.json');
     try {
-        const jest = require.resolve('jest/bin/jest.js', { paths: [root] });
+        const jest = require.resolve('jest/bin/jest');
         const { code } = await run(process.execPath, [
             jest, '--json', `--outputFile=${report}`, ...args,
         ]);

@@ -52,6 +52,7 @@ class Stage {
 
         await Promise.all(this.#ports.map(async port => {
             while (next < runs) {
+                this.#checkFlood();
                 const run = next;
                 next += 1;
                 const options = { scenario, port, ...circumstances(seed + run) };
@@ -62,6 +63,12 @@ class Stage {
             }
         }));
         return failures;
+    }
+
+    #checkFlood() {
+        if (this.#flood.exitCode !== null || this.#flood.signalCode !== null) {
+            throw new Error('the process that announces brokers has ended');
+        }
     }
 
     /** Ends the flood, and says how many announcements a second each port got. */
