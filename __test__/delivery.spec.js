@@ -38,6 +38,21 @@ describe('delivery to clusters', () => {
         expect(cluster.servers[0]).not.toBe(other.servers[0]);
     });
 
+    it('should remove a broker again that went while it was still being added', async () => {
+        let finish;
+        const added = new Promise(resolve => { finish = resolve; });
+        cluster = createCluster({ add: jest.fn(() => added) });
+        manager.init(cluster);
+
+        harness.listener.adds(aServer(1)).wake();
+        harness.listener.hears('remove', aServer(1), 'down').wake();
+        cluster.remove.mockClear();
+        finish({});
+        await settle();
+
+        expect(cluster.remove.mock.calls).toEqual([[aRecord(1, { type: 'down' })]]);
+    });
+
     it('should name the transport where it was announced', () => {
         manager.init(cluster);
         harness.listener.adds(aServer(1, { transport: 'tls' })).wake();

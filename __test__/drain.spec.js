@@ -60,6 +60,27 @@ describe('drainQueue', () => {
         expect(queue).toEqual(before);
     });
 
+    it('should do it once when two managers take the same queue away', async () => {
+        const before = { ...queue };
+        drainQueue(queue);
+        drainQueue(queue);
+        await destroy();
+        jest.advanceTimersByTime(DRAIN_MS);
+        expect(calls).toEqual(['removeAllListeners', 'stop']);
+        expect(queue).toEqual(before);
+    });
+
+    it('should report what fails at last, and end nothing', async () => {
+        const report = jest.fn();
+        const [thrown, rejected] = [new Error('thrown'), new Error('rejected')];
+        queue.removeAllListeners = () => { throw thrown; };
+        queue.stop = async () => { throw rejected; };
+        drainQueue(queue, report);
+        await destroy();
+        await jest.advanceTimersByTimeAsync(DRAIN_MS);
+        expect(report.mock.calls).toEqual([[thrown], [rejected]]);
+    });
+
     it('should not touch a queue that reads nothing', async () => {
         queue.reader.status = 'reconnecting';
         drainQueue(queue);

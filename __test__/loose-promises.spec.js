@@ -39,6 +39,21 @@ describe('adoptLoosePromises', () => {
         expect(report.mock.calls).toEqual([[error]]);
     });
 
+    it('should not set off a promise that waits to be awaited', async () => {
+        const then = jest.fn();
+        class Lazy extends Promise {
+            then(...args) {
+                then();
+                return super.then(...args);
+            }
+        }
+
+        adoptLoosePromises(() => { new Lazy(() => {}); }, jest.fn());
+        await settled();
+
+        expect(then).not.toHaveBeenCalled();
+    });
+
     it('should leave alone what is made after the call', async () => {
         const report = jest.fn();
 

@@ -22,7 +22,7 @@ describe('options of RustUDPClusterManager', () => {
             handleSignals: [null, 'no', 0],
             relay: [null, 'yes', 1],
             maxServers: [null, '10'],
-            name: [null, 7, {}, [7], [undefined]],
+            name: [null, 7, {}, [7], [undefined], Array(1)],
             logger: [null, 'console', {}, { log() {}, info() {}, warn() {} }],
         }),
         ...rows(RangeError, {
@@ -43,7 +43,7 @@ describe('options of RustUDPClusterManager', () => {
         expect(harness.binding.listeners).toHaveLength(0);
     });
 
-    it.each([null, 'port=1', 63000, [], () => {}])('should reject options that are %p', options => {
+    it.each(['port=1', 63000, [], () => {}])('should reject options that are %p', options => {
         const { RustUDPClusterManager } = harness.facade;
 
         expect(() => new RustUDPClusterManager(options)).toThrow(TypeError);

@@ -70,10 +70,11 @@ function methods(value, name, required) {
 }
 
 function options(value, name) {
-    if (value === undefined) {
+    // The original takes null for nothing, too.
+    if (value === undefined || value === null) {
         return {};
     }
-    const right = typeof value === 'object' && value !== null && !Array.isArray(value);
+    const right = typeof value === 'object' && !Array.isArray(value);
     return right ? value : wrongType(name, 'an object', value);
 }
 

@@ -1,11 +1,16 @@
 'use strict';
 
+const { adoptLoosePromises } = require('./loose-promises.js');
+
 /**
  * How long a leaving broker is still read. What is in flight in it arrives within a few
  * milliseconds; an operator who lets a broker live on for half a second after its goodbye loses
  * nothing.
  */
 const DRAIN_MS = 250;
+
+/** The queues that are being drained: two managers may take the same one away. */
+const draining = new WeakSet();
 
 /** What a queue's `destroy` does that would lose messages, in the order in which to make up for it. */
 const PUT_OFF = ['removeAllListeners', 'stop'];
@@ -20,11 +25,13 @@ const PUT_OFF = ['removeAllListeners', 'stop'];
  * goes on for a while, and the list stays.
  *
  * @param {object} [queue] - the broker's queue, if it is known
+ * @param {(error: unknown) => void} report - told what fails when the reader is stopped at last
  */
-function drainQueue(queue) {
-    if (queue?.reader?.status !== 'ready') {
+function drainQueue(queue, report) {
+    if (queue?.reader?.status !== 'ready' || draining.has(queue)) {
         return;
     }
+    draining.add(queue);
     const methods = { clear: queue.clear };
     const due = new Set();
 
@@ -38,9 +45,18 @@ function drainQueue(queue) {
     queue.clear = async () => queue;
 
     setTimeout(() => {
+        draining.delete(queue);
         Object.assign(queue, methods);
-        PUT_OFF.filter(name => due.has(name)).forEach(name => queue[name]());
+        PUT_OFF.filter(name => due.has(name)).forEach(name => call(queue, name, report));
     }, DRAIN_MS).unref();
+}
+
+function call(queue, name, report) {
+    try {
+        adoptLoosePromises(() => { queue[name](); }, report);
+    } catch (error) {
+        report(error);
+    }
 }
 
 exports.drainQueue = drainQueue;

@@ -40,7 +40,8 @@ function adopt(promises, report) {
             report(error);
         }
     };
-    promises.forEach(promise => promise.then(undefined, onRejected));
+    // Not their own `then`, which may do anything: start what was to be started when it is awaited.
+    promises.forEach(promise => Promise.prototype.then.call(promise, undefined, onRejected));
 }
 
 function isPromise(value) {

@@ -60,8 +60,9 @@ class Member {
 
         if (holding) {
             this.#holdings.delete(server.endpoint);
+            holding.withdrawn = type;
             if (type === 'down') {
-                drainQueue(holding.queue);
+                drainQueue(holding.queue, error => this.#complain('remove', server, error));
             }
             this.#remove(holding.server, type);
         }
@@ -110,6 +111,10 @@ class Member {
             record => {
                 holding.state = State.Given;
                 this.#guard(holding, record);
+                if (holding.withdrawn && this.#attached) {
+                    // It went while it was still being added, so that there was nothing to remove.
+                    this.#remove(holding.server, holding.withdrawn);
+                }
             },
             error => this.#refuse(holding, error),
         );

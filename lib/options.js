@@ -102,7 +102,7 @@ function readNames(name) {
     if (name.length === 0) {
         check.wrongValue('option "name"', 'left out or an array of at least one name', name);
     }
-    return name.map((one, index) => check.text(one, `option "name[${index}]"`, MAX_NAME_BYTES));
+    return Array.from(name, (one, index) => check.text(one, `option "name[${index}]"`, MAX_NAME_BYTES));
 }
 
 /** Swapping the class must not stop a service, so that an unknown option is only warned about. */

@@ -47,7 +47,7 @@ class Explainer {
     explain(theirs, ours, events, undrained) {
         const { onlyTheirs, onlyOurs, pairs } = compare(theirs, ours);
         const drained = without(undrained, ours);
-        const step = { events, ours, drained, other: without(ours, undrained) };
+        const step = { events, ours, undrained, drained, other: without(ours, undrained) };
         const unlike = pairs.filter(([their, our]) => print(their) !== print(our));
         const differences = [
             ...onlyTheirs.map(told => ['original', told, this.#reasonOfTheirs(told, step)]),
@@ -189,7 +189,7 @@ class Explainer {
             ?? ([7, 8, 10].includes(rule) || (rule === 3 && isDown) ? `rule ${rule}` : undefined);
     }
 
-    #reasonOfDetails(their, our, { events }) {
+    #reasonOfDetails(their, our, { events, undrained }) {
         if (our.op === 'remove') {
             return 'record of a remove';
         }
@@ -200,6 +200,9 @@ class Explainer {
         const event = events.findLast(matchesTold(our));
         if (!event) {
             return 'find';
+        }
+        if (!undrained.map(print).includes(print(our))) {
+            return DRAIN;
         }
         return event.heir || this.#rules.verdicts[event.datagram].rule === 9
             ? 'record of a standby'
