@@ -53,6 +53,24 @@ describe('delivery to clusters', () => {
         expect(cluster.remove.mock.calls).toEqual([[aRecord(1, { type: 'down' })]]);
     });
 
+    it('should outlive whatever is thrown, also what has no text', async () => {
+        const nothing = Object.create(null);
+        const other = createCluster();
+        manager.init(createCluster({
+            add: () => { throw nothing; },
+            find: () => { throw nothing; },
+        }));
+        manager.init(createCluster({ add: async () => { throw nothing; } }));
+        manager.init(other);
+
+        harness.listener.adds(aServer(1)).wake();
+        await settle();
+        await manager.forEachCluster(() => { throw nothing; });
+
+        expect(other.servers).toEqual([aRecord(1)]);
+        expect(logged()).toMatch(/has no text/);
+    });
+
     it('should name the transport where it was announced', () => {
         manager.init(cluster);
         harness.listener.adds(aServer(1, { transport: 'tls' })).wake();

@@ -70,6 +70,15 @@ describe('drainQueue', () => {
         expect(queue).toEqual(before);
     });
 
+    it('should disconnect the reader, whose blocking read would take one more message', async () => {
+        queue.reader.disconnect = jest.fn();
+        drainQueue(queue);
+        await destroy();
+        expect(queue.reader.disconnect).not.toHaveBeenCalled();
+        jest.advanceTimersByTime(DRAIN_MS);
+        expect(queue.reader.disconnect.mock.calls).toEqual([[false]]);
+    });
+
     it('should report what fails at last, and end nothing', async () => {
         const report = jest.fn();
         const [thrown, rejected] = [new Error('thrown'), new Error('rejected')];

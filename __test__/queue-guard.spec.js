@@ -40,6 +40,13 @@ describe('queue guard', () => {
         expect(() => queue.emit('error', new Error('gone'))).not.toThrow();
     });
 
+    it('should guard a queue that the cluster had already', () => {
+        manager.init(createCluster({ find: server => ({ ...server, imq: queue }) }));
+        harness.listener.adds(aServer(1)).wake();
+
+        expect(() => queue.emit('error', new Error('gone'))).not.toThrow();
+    });
+
     it('should survive that the queue drops all listeners', () => {
         give();
         queue.on('error', () => {});

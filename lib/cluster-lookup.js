@@ -20,17 +20,18 @@ const Place = Object.freeze({
  *
  * @param {object} cluster - what `init` was called with
  * @param {import('./server.js').Server} server
- * @returns {string} one of {@link Place}; throws what `find` throws
+ * @returns {{ place: string, record?: object }} one of {@link Place}, and what was found; throws what
+ *     `find` throws
  */
 function locate(cluster, server) {
     if (typeof cluster.find !== 'function') {
-        return Place.Unknown;
+        return { place: Place.Unknown };
     }
     const record = cluster.find(server.toRecord('up'), true);
     if (!record) {
-        return Place.Nowhere;
+        return { place: Place.Nowhere };
     }
-    return isAt(record, server) ? Place.Here : Place.Elsewhere;
+    return { place: isAt(record, server) ? Place.Here : Place.Elsewhere, record };
 }
 
 /** A record that does not say where it is, is taken to be where it was looked for. */

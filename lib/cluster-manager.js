@@ -4,6 +4,7 @@ const { EventEmitter } = require('node:events');
 const { randomUUID } = require('node:crypto');
 
 const check = require('./checks.js');
+const { errorText } = require('./error-text.js');
 const { Roster } = require('./roster.js');
 const { Subscription } = require('./subscription.js');
 const { ThrottledLogger } = require('./logger.js');
@@ -73,7 +74,7 @@ class ClusterManager extends EventEmitter {
         const results = await Promise.allSettled(this.clusters.map(async cluster => fn(cluster)));
 
         for (const { reason } of results.filter(({ status }) => status === 'rejected')) {
-            this.#logger.report('error', 'forEachCluster', `forEachCluster() failed: ${reason}`);
+            this.#logger.report('error', 'forEachCluster', `forEachCluster() failed: ${errorText(reason)}`);
         }
     }
 

@@ -31,6 +31,7 @@ function drainQueue(queue, report) {
     if (queue?.reader?.status !== 'ready' || draining.has(queue)) {
         return;
     }
+    const { reader } = queue;
     draining.add(queue);
     const methods = { clear: queue.clear };
     const due = new Set();
@@ -48,6 +49,11 @@ function drainQueue(queue, report) {
         draining.delete(queue);
         Object.assign(queue, methods);
         PUT_OFF.filter(name => due.has(name)).forEach(name => call(queue, name, report));
+        if (due.has('stop')) {
+            // Its QUIT waits behind its own blocking read, which would take one more message, and
+            // would keep the process up as long as the broker lives.
+            reader.disconnect?.(false);
+        }
     }, DRAIN_MS).unref();
 }
 

@@ -1,5 +1,8 @@
 'use strict';
 
+// Not the global one, which fake timers of tests replace: what it continues would never end.
+const { setImmediate } = require('node:timers');
+
 /**
  * The bridge between the native hub thread and this copy of the facade in this JavaScript thread.
  *

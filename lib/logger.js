@@ -60,7 +60,7 @@ class ThrottledLogger {
      * @param {string} message
      */
     report(level, cause, message) {
-        const now = performance.now();
+        const now = monotonicMs();
         const state = this.#causes.get(cause);
 
         if (state && now < state.quietUntil) {
@@ -86,7 +86,7 @@ class ThrottledLogger {
         const { held, level, message, timer } = this.#causes.get(cause);
 
         clearTimeout(timer);
-        this.#remember(cause, performance.now());
+        this.#remember(cause, monotonicMs());
         if (held > 0) {
             const others = held > 1 ? ` (and ${held - 1} more like it within a minute)` : '';
             this.write(level, message + others);
@@ -94,7 +94,7 @@ class ThrottledLogger {
     }
 
     #isEcho(line) {
-        const now = performance.now();
+        const now = monotonicMs();
         const lines = recentLines.get(this.#logger) ?? new Map();
         recentLines.set(this.#logger, lines);
 
@@ -114,6 +114,12 @@ class ThrottledLogger {
     #remember(cause, now) {
         this.#causes.set(cause, { held: 0, quietUntil: now + QUIET_MS });
     }
+}
+
+/** Not `performance.now()`: Node.js takes a millisecond to load that when it is first used. */
+function monotonicMs() {
+    const [seconds, nanoseconds] = process.hrtime();
+    return seconds * 1000 + nanoseconds / 1e6;
 }
 
 exports.ThrottledLogger = ThrottledLogger;

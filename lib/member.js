@@ -2,6 +2,7 @@
 
 const { Place, locate } = require('./cluster-lookup.js');
 const { drainQueue } = require('./drain.js');
+const { errorText } = require('./error-text.js');
 const { adoptLoosePromises, isPromise } = require('./loose-promises.js');
 const { guardQueue } = require('./queue-guard.js');
 
@@ -43,13 +44,15 @@ class Member {
         if (!this.#attached || this.#holdings.has(server.endpoint)) {
             return;
         }
-        const place = this.#locate(server);
+        const { place, record } = this.#locate(server);
         if (!this.#attached || place === Place.Elsewhere) {
             return;
         }
         const holding = { server, state: State.Given };
         this.#holdings.set(server.endpoint, holding);
-        if (place !== Place.Here) {
+        if (place === Place.Here) {
+            this.#guard(holding, record);
+        } else {
             this.#add(holding);
         }
     }
@@ -61,10 +64,7 @@ class Member {
         if (holding) {
             this.#holdings.delete(server.endpoint);
             holding.withdrawn = type;
-            if (type === 'down') {
-                drainQueue(holding.queue, error => this.#complain('remove', server, error));
-            }
-            this.#remove(holding.server, type);
+            this.#remove(holding, type);
         }
     }
 
@@ -80,7 +80,7 @@ class Member {
 
     #isMissing({ server, state }) {
         return state === State.Refused
-            || (state === State.Given && this.#locate(server) === Place.Nowhere);
+            || (state === State.Given && this.#locate(server).place === Place.Nowhere);
     }
 
     #locate(server) {
@@ -88,7 +88,7 @@ class Member {
             return locate(this.cluster, server);
         } catch (error) {
             this.#complain('find', server, error);
-            return Place.Unknown;
+            return { place: Place.Unknown };
         }
     }
 
@@ -113,7 +113,7 @@ class Member {
                 this.#guard(holding, record);
                 if (holding.withdrawn && this.#attached) {
                     // It went while it was still being added, so that there was nothing to remove.
-                    this.#remove(holding.server, holding.withdrawn);
+                    this.#remove(holding, holding.withdrawn);
                 }
             },
             error => this.#refuse(holding, error),
@@ -125,12 +125,28 @@ class Member {
         this.#complain('add', holding.server, error);
     }
 
-    #remove(server, type) {
+    #remove({ queue, server }, type) {
+        if (type === 'down') {
+            this.#drain(queue, server);
+        }
         try {
             const result = this.#call('remove', server, type);
             Promise.resolve(result).catch(error => this.#complain('remove', server, error));
         } catch (error) {
             this.#complain('remove', server, error);
+        }
+    }
+
+    #drain(queue, server) {
+        const report = error => this.#report(
+            'error',
+            'drain',
+            `reading the queue of ${server.endpoint} to its end failed: ${errorText(error)}`,
+        );
+        try {
+            drainQueue(queue, report);
+        } catch (error) {
+            report(error);
         }
     }
 
@@ -140,7 +156,7 @@ class Member {
             error => this.#report(
                 'warn',
                 `${method} aftermath`,
-                `what ${method}() of a cluster began for ${server.endpoint} failed: ${error}`,
+                `what ${method}() of a cluster began for ${server.endpoint} failed: ${errorText(error)}`,
             ),
         );
     }
@@ -152,20 +168,16 @@ class Member {
         guardQueue(holding.queue, error => this.#report(
             'warn',
             'queue',
-            `the queue of ${server.endpoint} failed while nobody listened for errors: ${error}`,
+            `the queue of ${server.endpoint} failed while nobody listened for errors: ${errorText(error)}`,
         ));
     }
 
     #complain(method, server, error) {
         if (this.#attached) {
             const message = `${method}() of a cluster failed for ${server.endpoint}`;
-            this.#report('error', method, `${message}: ${describe(error)}`);
+            this.#report('error', method, `${message}: ${errorText(error, { stack: true })}`);
         }
     }
-}
-
-function describe(error) {
-    return error?.stack ?? String(error);
 }
 
 exports.Member = Member;

@@ -84,9 +84,16 @@ function readAddress({ address, limitedAddress }) {
     const limited = limitedAddress || EVERY_INTERFACE;
     const chosen = address === null || address === '' ? limited : address;
 
-    check.ipv4(limited, 'option "limitedAddress"');
-    check.ipv4(chosen, 'option "address"');
+    checkAddress(limited, 'option "limitedAddress"');
+    checkAddress(chosen, 'option "address"');
     return chosen === limited || chosen === '0.0.0.0' ? EVERY_INTERFACE : chosen;
+}
+
+/** The default is right, and spares its users what Node.js prepares for the first such check. */
+function checkAddress(address, name) {
+    if (address !== EVERY_INTERFACE) {
+        check.ipv4(address, name);
+    }
 }
 
 function readNames(name) {

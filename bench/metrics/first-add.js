@@ -20,12 +20,13 @@ module.exports = {
         const announced = announce(1, 5000, 2);
         await sleep(500);
 
-        const start = performance.now();
-        const firstAdd = await new Promise(resolve => {
-            const onAdd = () => resolve(performance.now() - start);
+        // Not `performance`, which Node.js loads when it is first used: a manager may be that first.
+        const start = process.hrtime.bigint();
+        const end = await new Promise(resolve => {
+            const onAdd = () => resolve(process.hrtime.bigint());
             subject.createManager().init(new Cluster(onAdd));
         });
         await announced;
-        return { firstAdd };
+        return { firstAdd: Number(end - start) / 1e6 };
     },
 };

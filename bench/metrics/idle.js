@@ -20,7 +20,8 @@ module.exports = {
             await subject.load();
             subject.createManager().init(new Cluster());
         }
-        await settle(3000);
+        await settle(0);
+        await sleep(4000);
         const before = voluntarySwitches();
         await sleep(seconds * 1000);
         return { switches: (voluntarySwitches() - before) * 10 / seconds };

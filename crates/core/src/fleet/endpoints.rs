@@ -148,3 +148,73 @@ impl Endpoints {
 fn hash_of(places: &[Option<Endpoint>], place: Place, hash: impl FnOnce(&Endpoint) -> u64) -> u64 {
     places[place.0 as usize].as_ref().map_or(0, hash)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, SocketAddrV4};
+    use std::time::Instant;
+
+    use super::*;
+    use crate::wire::Datagram;
+
+    const UP: &[u8] = b"imq\tid-1\tup\tredis:6379\t1";
+    const FASTER: &[u8] = b"imq\tid-1\tup\tredis:6379\t0.5";
+
+    fn add(endpoints: &mut Endpoints, up: &[u8]) -> Place {
+        let (now, source) = (Instant::now(), SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1));
+        let datagram = Datagram::read(up).unwrap();
+        let server = Arc::new(Server::new(&datagram, now, source, now));
+        let place = endpoints.add(server).place;
+        endpoints.remember(place, up);
+        place
+    }
+
+    #[test]
+    fn what_was_said_last_is_found_and_nothing_else() {
+        let mut endpoints = Endpoints::default();
+        let place = add(&mut endpoints, UP);
+        assert_eq!(endpoints.find_repeated(UP).unwrap().place, place);
+        assert!(endpoints.find_repeated(FASTER).is_none());
+        assert!(endpoints.find_repeated(b"").is_none());
+
+        endpoints.remember(place, FASTER);
+        assert!(endpoints.find_repeated(UP).is_none());
+        assert_eq!(endpoints.find_repeated(FASTER).unwrap().place, place);
+
+        // Too long to be kept, and to be taken for what came before.
+        endpoints.remember(place, &[b'a'; 128]);
+        assert!(endpoints.find_repeated(FASTER).is_none());
+        assert!(endpoints.find_repeated(&[b'a'; 128]).is_none());
+    }
+
+    #[test]
+    fn a_place_that_is_taken_again_does_not_answer_for_who_was_there() {
+        let mut endpoints = Endpoints::default();
+        let place = add(&mut endpoints, UP);
+        assert!(endpoints.remove(place).is_some());
+        assert!(endpoints.find_repeated(UP).is_none());
+
+        let other = add(&mut endpoints, b"imq\tid-2\tup\tredis:6380\t1");
+        assert_eq!(other, place);
+        assert!(endpoints.find_repeated(UP).is_none());
+        let address = |port| AddressRef {
+            host: "redis",
+            port,
+        };
+        assert_eq!(endpoints.find(address(6380)), Some(place));
+        assert_eq!(endpoints.find(address(6379)), None);
+        assert_eq!((endpoints.len(), endpoints.values().count()), (1, 1));
+    }
+
+    #[test]
+    fn thousands_are_found_while_the_tables_grow() {
+        let mut endpoints = Endpoints::default();
+        let ups: Vec<_> = (1..5_000)
+            .map(|port| format!("imq\tid-{port}\tup\tredis:{port}\t1").into_bytes())
+            .collect();
+        for up in &ups {
+            add(&mut endpoints, up);
+        }
+        assert!(ups.iter().all(|up| endpoints.find_repeated(up).is_some()));
+    }
+}
