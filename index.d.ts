@@ -421,6 +421,7 @@ export declare class RustUDPClusterManager extends CoreClusterManager {
 export interface RustUDPClusterManager extends EventEmitter<RustUDPClusterManagerEvents> {}
 
 export { RustUDPClusterManager as UDPClusterManager };
+export type { RustUDPClusterManagerOptions as UDPClusterManagerOptions };
 
 /** Options of {@link Announcer}. An explicit `undefined` means the default. */
 export interface AnnouncerOptions {

@@ -293,7 +293,7 @@ impl fmt::Display for Notice {
                     "{datagrams} datagrams came, {rejected} of them were no announcements "
                 )?;
                 write!(f, "and {ignored} were ignored. ")?;
-                f.write_str(likely_cause(*datagrams, *rejected))
+                f.write_str(likely_cause(*datagrams, *rejected, *ignored))
             }
             Self::Panicked { message, held_back } => {
                 write!(
@@ -347,14 +347,16 @@ impl fmt::Display for At<'_> {
 }
 
 /// Where to look first when no broker is heard.
-fn likely_cause(datagrams: u64, rejected: u64) -> &'static str {
+fn likely_cause(datagrams: u64, rejected: u64, ignored: u64) -> &'static str {
     if datagrams == 0 {
         "Do the brokers announce, to this port, and does broadcast reach this network (it does not \
          cross subnets and most cloud networks)? Does a firewall drop UDP?"
     } else if rejected == datagrams {
         "Something else sends to this port: see stats().rejected."
+    } else if ignored == 0 {
+        "What could be read came in on other networks than the one that the option address names."
     } else {
-        "See stats().ignored: the options name, address and maxServers leave brokers out."
+        "See stats().ignored: the options name and maxServers leave brokers out."
     }
 }
 
@@ -417,6 +419,25 @@ mod tests {
             (notice.level(), notice.code()),
             (Level::Error, "bindFailed")
         );
+    }
+
+    #[test]
+    fn silence_says_where_to_look() {
+        let text = |datagrams, rejected, ignored| {
+            let (port, after) = (63_000, Duration::from_secs(15));
+            Notice::NothingHeard {
+                port,
+                after,
+                datagrams,
+                rejected,
+                ignored,
+            }
+            .to_string()
+        };
+        assert!(text(0, 0, 0).contains("firewall"));
+        assert!(text(3, 3, 0).contains("stats().rejected"));
+        assert!(text(3, 1, 0).contains("other networks"));
+        assert!(text(3, 1, 2).contains("stats().ignored"));
     }
 
     #[test]
