@@ -79,6 +79,15 @@ describe('drainQueue', () => {
         expect(queue.reader.disconnect.mock.calls).toEqual([[false]]);
     });
 
+    it('should leave a reader alone that has ended: its disconnect would wait for two seconds', async () => {
+        queue.reader.disconnect = jest.fn();
+        drainQueue(queue);
+        await destroy();
+        queue.reader.status = 'end';
+        jest.advanceTimersByTime(DRAIN_MS);
+        expect(queue.reader.disconnect).not.toHaveBeenCalled();
+    });
+
     it('should report what fails at last, and end nothing', async () => {
         const report = jest.fn();
         const [thrown, rejected] = [new Error('thrown'), new Error('rejected')];

@@ -49,7 +49,7 @@ function drainQueue(queue, report) {
         draining.delete(queue);
         Object.assign(queue, methods);
         PUT_OFF.filter(name => due.has(name)).forEach(name => call(queue, name, report));
-        if (due.has('stop')) {
+        if (due.has('stop') && reader.status === 'ready') {
             // Its QUIT waits behind its own blocking read, which would take one more message, and
             // would keep the process up as long as the broker lives.
             reader.disconnect?.(false);
