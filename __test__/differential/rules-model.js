@@ -96,7 +96,7 @@ class RulesModel {
         if (!endpoint && this.#endpoints.size >= this.#profile.maxServers) {
             return 10;
         }
-        if (endpoint?.formers.includes(server.id)) {
+        if (endpoint?.formers.includes(server.id) && !this.#isAbandoned(endpoint, server)) {
             return 3;
         }
         const lonely = !this.#activeOf(server.id);
@@ -114,6 +114,13 @@ class RulesModel {
         return endpoint ? 2 : 4;
     }
 
+    /** Whether the owner has been silent for half the time that would remove it (rule 3). */
+    #isAbandoned(endpoint, predecessor) {
+        const interval = Math.min(endpoint.interval, predecessor.timeout);
+        const correction = this.#profile.useAliveCheck ? this.#correction : 0;
+        return this.#now - endpoint.lastUp > Math.max(1000, (interval + correction) / 2);
+    }
+
     /** The endpoint after an `up`, with all but its being active. */
     #renewed(known, server, datagram) {
         const endpoint = known ?? { active: false, formers: [] };
@@ -127,6 +134,7 @@ class RulesModel {
             endpoint.server = server;
         }
         endpoint.interval = server.timeout;
+        endpoint.lastUp = this.#now;
         endpoint.deadline = this.#now + server.timeout + this.#correction + 1;
         endpoint.graced = false;
         endpoint.renewedBy = datagram;

@@ -237,7 +237,10 @@ impl Fleet {
                 return Outcome::Ignored(IgnoreReason::LateUp);
             }
             if endpoint.was_owned_by(&up.datagram.id) {
-                return Outcome::Ignored(IgnoreReason::FormerOwner);
+                let interval = endpoint.interval.min(heartbeat.interval);
+                if endpoint.silence(up.now) <= self.config.abandonment(interval) {
+                    return Outcome::Ignored(IgnoreReason::FormerOwner);
+                }
             }
             let previous = self.owners.transfer(endpoint, up.server(self.epoch));
             if endpoint.active {

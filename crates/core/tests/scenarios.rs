@@ -107,9 +107,9 @@ fn rule_3_nothing_the_former_owner_does_touches_the_endpoint() {
     assert_eq!(world.up("ann", HERE), former);
     assert_eq!(world.down("ann", HERE), former);
     assert_eq!(world.up("bob", HERE), Outcome::Refreshed);
-    world.wait(ms(5_000));
+    world.wait(ms(3_000));
     assert_eq!(world.up("ann", HERE), former, "renews nothing either");
-    world.wait(ALIVE - ms(5_000));
+    world.wait(ALIVE - ms(3_000));
     world.expect_removed("bob", HERE, EXPIRED);
 
     assert_eq!(
@@ -118,6 +118,45 @@ fn rule_3_nothing_the_former_owner_does_touches_the_endpoint() {
         "only as long as the endpoint lives"
     );
     world.expect_added("ann", HERE);
+}
+
+#[test]
+fn rule_3_the_former_owner_follows_one_that_was_heard_no_more() {
+    let mut world = ann_is_here();
+    // Nobody but ann is there: somebody else's datagram has taken her name off the endpoint.
+    world.up_every(86_400, "forged", HERE);
+    world.expect_updated("ann", "forged", HERE);
+    world.wait(ms(3_000));
+    assert_eq!(
+        world.up("ann", HERE),
+        Outcome::Ignored(IgnoreReason::FormerOwner)
+    );
+    world.wait(ms(1));
+    assert_eq!(world.up("ann", HERE), Outcome::Changed);
+    world.expect_updated("forged", "ann", HERE);
+    world.wait(ALIVE);
+    world.expect_removed("ann", HERE, EXPIRED);
+}
+
+#[test]
+fn rule_3_the_former_owner_waits_for_a_second_however_hasty_the_fleet() {
+    let mut world = World::with(FleetConfig {
+        alive_check: None,
+        ..Default::default()
+    });
+    let hasty = |id: &str| format!("imq-broker\t{id}\tup\t{HERE}\t0.01");
+    world.hear(&hasty("ann"));
+    world.expect_added("ann", HERE);
+    world.hear(&hasty("bob"));
+    world.expect_updated("ann", "bob", HERE);
+    world.wait(ms(1_000));
+    assert_eq!(
+        world.hear(&hasty("ann")),
+        Outcome::Ignored(IgnoreReason::FormerOwner)
+    );
+    world.wait(ms(1));
+    assert_eq!(world.hear(&hasty("ann")), Outcome::Changed);
+    world.expect_updated("bob", "ann", HERE);
 }
 
 #[test]

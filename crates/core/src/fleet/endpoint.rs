@@ -19,7 +19,8 @@ pub(super) struct Endpoint {
     pub(super) server: Arc<Server>,
     /// Whether it was given to the clusters.
     pub(super) active: bool,
-    /// The guid that owned it before the last restart; nothing it says counts any more.
+    /// The guid that owned it before the last restart; what it says counts only if the owner falls
+    /// silent.
     pub(super) former: Option<Arc<str>>,
     /// The interval of the last `up`.
     pub(super) interval: Duration,
@@ -73,6 +74,11 @@ impl Endpoint {
     /// Whether this guid has been superseded here (rule 3).
     pub(super) fn was_owned_by(&self, id: &str) -> bool {
         self.former.as_deref() == Some(id)
+    }
+
+    /// How long ago the owner was last heard.
+    pub(super) fn silence(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.server.last_heard())
     }
 
     pub(super) fn address_ref(&self) -> AddressRef<'_> {

@@ -155,7 +155,13 @@ impl Reference {
             // Rule 3.
             Some(at) => {
                 let place = &mut self.places[at];
-                if place.former.as_deref() == Some(&*up.id) {
+                let interval = place.interval.min(up.interval);
+                let correction = self.setting.alive_check.unwrap_or_default();
+                let patience = (interval.saturating_add(correction) / 2).max(SECOND);
+                // As far as the cell reaches that heartbeats renew: 584 years.
+                let last_up = place.last_up.1.min(Duration::from_nanos(u64::MAX));
+                let owner_is_here = now - last_up <= patience;
+                if place.former.as_deref() == Some(&*up.id) && owner_is_here {
                     return ignored(IgnoreReason::FormerOwner);
                 }
                 if place.active {
