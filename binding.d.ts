@@ -11,10 +11,7 @@ export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-was
 
 /** Announces one address from its constructor until `stop`. */
 export declare class Announcer {
-  /**
-   * Announces at once and then every `interval` ms. No destinations: broadcast from every
-   * interface.
-   */
+  /** Announces at once and then every `interval` ms. */
   constructor(environment: Environment, host: string, port: number, name: string, id: string, interval: number, transport: string | undefined | null, destinations: Array<string>)
   /** Hands over what has happened since the last drain, as `(level, code, message)`. */
   drain(onNotice: (level: 'info' | 'warn' | 'error', code: string, message: string) => void): void

@@ -51,7 +51,7 @@ describe('options of Announcer', () => {
             id: expect.stringMatching(/^[0-9a-f-]{36}$/),
             interval: 1000,
             transport: null,
-            destinations: [],
+            destinations: ['255.255.255.255:63000'],
         });
     });
 

@@ -16,6 +16,7 @@ const MAX_INTERVAL_S = 86_400;
 const MIN_INTERVAL_S = 0.01;
 
 const LISTENING_PORT = 63000;
+const EVERYONE = `255.255.255.255:${LISTENING_PORT}`;
 
 const DEFAULTS = { destinations: [], interval: 1, logger: console, name: 'imq-broker' };
 const OPTION_NAMES = [...Object.keys(DEFAULTS), 'host', 'id', 'port', 'transport'];
@@ -77,7 +78,7 @@ function readDestinations(destinations) {
             check.wrongValue(name, "'host[:port]', with IPv6 in brackets", destination);
         }
     });
-    return [...destinations];
+    return destinations.length > 0 ? [...destinations] : [EVERYONE];
 }
 
 exports.readAnnouncerOptions = readAnnouncerOptions;

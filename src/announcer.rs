@@ -32,8 +32,7 @@ impl fmt::Debug for Announcer {
 
 #[napi]
 impl Announcer {
-    /// Announces at once and then every `interval` ms. No destinations: broadcast from every
-    /// interface.
+    /// Announces at once and then every `interval` ms.
     #[napi(constructor, catch_unwind)]
     pub fn new(
         environment: &Environment,
@@ -57,6 +56,7 @@ impl Announcer {
         let options = net::AnnouncerOptions {
             announcement,
             destinations,
+            interface: None,
         };
         let native = net::Announcer::start(options, environment.waker()).map_err(failed)?;
         Ok(Self {

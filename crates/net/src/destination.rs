@@ -1,7 +1,7 @@
 //! Where an announcer sends to.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use crate::DestinationError;
@@ -27,6 +27,14 @@ pub enum Destination {
     Address(SocketAddr),
     /// A host name and a port.
     Name(Box<str>, u16),
+}
+
+impl Destination {
+    /// Everybody on every network of this host who listens on [`DEFAULT_PORT`].
+    pub const BROADCAST: Self = Self::Address(SocketAddr::new(
+        IpAddr::V4(Ipv4Addr::BROADCAST),
+        DEFAULT_PORT,
+    ));
 }
 
 impl FromStr for Destination {

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, WeakUnboundedSender};
 use tokio::time;
 
+use crate::announcer::Owner;
 use crate::backoff::Backoff;
 use crate::hub::Command;
 use crate::interface::Interfaces;
@@ -167,17 +168,22 @@ impl EventLoop {
     fn obey(&mut self, command: Command) {
         let now = Instant::now();
         match command {
-            Command::Announce(options, inbox) => {
-                self.speakers.push(Speaker::new(options, inbox, now));
+            Command::Announce(options, owner) => {
+                self.speakers.push(Speaker::new(options, owner, now));
             }
-            Command::Forget(inbox) => self.speakers.retain(|speaker| !speaker.is(&inbox)),
-            Command::Resolved(inbox, place, result) => {
-                if let Some(speaker) = self.speakers.iter_mut().find(|other| other.is(&inbox)) {
-                    speaker.resolved(now, place, result);
+            Command::Forget(owner) => self.speakers.retain(|speaker| !speaker.is_of(&owner)),
+            Command::Redirect(owner, destinations) => {
+                if let Some(speaker) = speaker_of(&owner, &mut self.speakers) {
+                    speaker.redirect(now, &destinations, &mut self.interfaces, &self.lookups);
                 }
             }
-            Command::Stop(inbox) => {
-                if let Some(speaker) = self.speakers.iter_mut().find(|other| other.is(&inbox)) {
+            Command::Resolved(owner, name, result) => {
+                if let Some(speaker) = speaker_of(&owner, &mut self.speakers) {
+                    speaker.resolved(now, &name, result);
+                }
+            }
+            Command::Stop(owner) => {
+                if let Some(speaker) = speaker_of(&owner, &mut self.speakers) {
                     speaker.stop(now, &mut self.interfaces, &self.lookups);
                 }
             }
@@ -200,6 +206,10 @@ impl EventLoop {
     fn subscribers(&self) -> impl Iterator<Item = &Arc<Subscriber>> {
         self.ports.values().flat_map(Port::subscribers)
     }
+}
+
+fn speaker_of<'a>(owner: &Arc<Owner>, speakers: &'a mut [Speaker]) -> Option<&'a mut Speaker> {
+    speakers.iter_mut().find(|speaker| speaker.is_of(owner))
 }
 
 impl Panics {

@@ -15,10 +15,12 @@ use std::thread::{self, JoinHandle};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::{self, UnboundedSender};
 
-use crate::announcer::{AnnouncerInbox, AnnouncerOptions};
+use crate::announcer::{AnnouncerOptions, Owner};
+use crate::destination::Destination;
 use crate::error::StartError;
 use crate::event_loop::EventLoop;
 use crate::listener::{ListenerOptions, Subscriber};
+use crate::lookup::NameKey;
 
 /// The right to use the hub, and what keeps it running.
 #[derive(Debug)]
@@ -68,13 +70,15 @@ impl Drop for Lease {
 /// What the hub is asked to do.
 #[derive(Debug)]
 pub(crate) enum Command {
-    Announce(AnnouncerOptions, Arc<AnnouncerInbox>),
+    Announce(AnnouncerOptions, Arc<Owner>),
     /// Ends heartbeats without a word.
-    Forget(Arc<AnnouncerInbox>),
-    /// What the name at that place of an announcer's destinations stands for.
-    Resolved(Arc<AnnouncerInbox>, usize, io::Result<Vec<SocketAddr>>),
+    Forget(Arc<Owner>),
+    /// Replaces the destinations.
+    Redirect(Arc<Owner>, Vec<Destination>),
+    /// What a name among an announcer's destinations stands for.
+    Resolved(Arc<Owner>, NameKey, io::Result<Vec<SocketAddr>>),
     /// Says `down`.
-    Stop(Arc<AnnouncerInbox>),
+    Stop(Arc<Owner>),
     Subscribe(ListenerOptions, Arc<Subscriber>),
     Unsubscribe(Arc<Subscriber>),
     #[cfg(any(test, feature = "fault-injection"))]

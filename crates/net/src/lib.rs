@@ -19,7 +19,7 @@
 //! let interval = Duration::from_secs(1);
 //! let announcement = Announcement::new("imq", "id-1", "127.0.0.1", 6379, interval, None)?;
 //! let destinations = vec!["127.255.255.255:63999".parse()?];
-//! let options = AnnouncerOptions { announcement, destinations };
+//! let options = AnnouncerOptions { announcement, destinations, interface: None };
 //! let announcer = Announcer::start(options, Arc::new(|| ()))?;
 //!
 //! let added = loop {
@@ -72,4 +72,4 @@ pub use hub::inject_panic;
 pub use inbox::Waker;
 pub use listener::{Batch, Listener, ListenerOptions};
 pub use notice::{AnnouncerNotice, Level, Notice};
-pub use stats::ListenerStats;
+pub use stats::{AnnouncerStats, ListenerStats, SendStats};

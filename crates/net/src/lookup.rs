@@ -9,14 +9,16 @@ use std::time::{Duration, Instant};
 use tokio::net::lookup_host;
 use tokio::sync::mpsc::WeakUnboundedSender;
 
-use crate::announcer::AnnouncerInbox;
+use crate::announcer::Owner;
 use crate::hub::Command;
+
+/// A name and a port, by which what it stands for is found again.
+pub(crate) type NameKey = (Box<str>, u16);
 
 /// A name, and the addresses that it had when it could last be looked up.
 #[derive(Debug)]
 pub(crate) struct Name {
-    host: Box<str>,
-    port: u16,
+    key: NameKey,
     addresses: Vec<SocketAddr>,
     /// Why the last lookup failed.
     error: Option<Arc<io::Error>>,
@@ -37,14 +39,17 @@ impl Name {
     /// How long to wait after a failure.
     const RETRY: Duration = Duration::from_secs(5);
 
-    pub(crate) fn new(host: Box<str>, port: u16) -> Self {
+    pub(crate) fn new(key: NameKey) -> Self {
         Self {
-            host,
-            port,
+            key,
             addresses: Vec::new(),
             error: None,
             lookup: Lookup::First,
         }
+    }
+
+    pub(crate) fn key(&self) -> &NameKey {
+        &self.key
     }
 
     pub(crate) fn addresses(&self) -> &[SocketAddr] {
@@ -98,7 +103,8 @@ impl Name {
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.host, self.port)
+        let (host, port) = &self.key;
+        write!(f, "{host}:{port}")
     }
 }
 
@@ -114,14 +120,14 @@ impl Lookups {
         Self { commands }
     }
 
-    /// Looks up the name at that place of an announcer's destinations.
-    pub(crate) fn start(&self, inbox: &Arc<AnnouncerInbox>, place: usize, name: &Name) {
-        let (commands, inbox) = (self.commands.clone(), Arc::clone(inbox));
-        let host = (String::from(&*name.host), name.port);
+    /// Looks up a name among the destinations of somebody's announcer.
+    pub(crate) fn start(&self, owner: &Arc<Owner>, name: &Name) {
+        let (commands, owner) = (self.commands.clone(), Arc::clone(owner));
+        let key = name.key.clone();
         tokio::spawn(async move {
-            let result = lookup_host(host).await.map(Iterator::collect);
+            let result = lookup_host((&*key.0, key.1)).await.map(Iterator::collect);
             if let Some(commands) = commands.upgrade() {
-                commands.send(Command::Resolved(inbox, place, result)).ok();
+                commands.send(Command::Resolved(owner, key, result)).ok();
             }
         });
     }
@@ -150,7 +156,7 @@ mod tests {
     }
 
     fn name() -> Name {
-        Name::new("workers".into(), 1)
+        Name::new(("workers".into(), 1))
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::interface::{Interfaces, LOOPBACK_BROADCAST};
 use crate::socket;
 
 /// The way that a datagram takes.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Route {
     from: IpAddr,
     to: SocketAddr,
@@ -27,22 +27,32 @@ impl Route {
     /// Those to every network: a limited broadcast leaves through the interface whose address it is
     /// sent from, default route or not.
     pub(crate) fn everywhere(port: u16, interfaces: &Interfaces) -> Vec<Self> {
-        let to = SocketAddr::from((Ipv4Addr::BROADCAST, port));
         let mut routes: Vec<_> = interfaces
             .broadcasting()
-            .map(|from| Self {
-                from: from.into(),
-                to,
-            })
+            .map(|from| Self::network(from, port))
             .collect();
         if routes.is_empty() {
-            let to = (LOOPBACK_BROADCAST, port).into();
-            routes.push(Self {
-                from: Ipv4Addr::LOCALHOST.into(),
-                to,
-            });
+            routes.push(Self::network(Ipv4Addr::LOCALHOST, port));
         }
         routes
+    }
+
+    /// The one to the network of the interface that has the address `from`.
+    pub(crate) fn network(from: Ipv4Addr, port: u16) -> Self {
+        let to = if from.is_loopback() {
+            LOOPBACK_BROADCAST
+        } else {
+            Ipv4Addr::BROADCAST
+        };
+        Self {
+            from: from.into(),
+            to: (to, port).into(),
+        }
+    }
+
+    /// Whether it leads to a network as a whole, as far as can be told from the address.
+    pub(crate) fn is_broadcast(&self) -> bool {
+        !self.from.is_unspecified()
     }
 
     pub(crate) fn describe(&self) -> String {

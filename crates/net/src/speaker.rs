@@ -1,26 +1,32 @@
 //! The hub's side of an announcer: sends what is due to everyone it concerns.
 
+use std::collections::{HashMap, HashSet};
 use std::io;
+use std::mem;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use imqueue_udp_core::{Kind, Schedule};
+use imqueue_udp_core::{Announcement, Kind, Schedule};
 
-use crate::announcer::{AnnouncerInbox, AnnouncerOptions};
-use crate::destination::{DEFAULT_PORT, Destination};
+use crate::announcer::{AnnouncerOptions, Owner};
+use crate::destination::Destination;
+use crate::inbox::Messages;
 use crate::interface::Interfaces;
-use crate::lookup::{Lookups, Name};
+use crate::lookup::{Lookups, Name, NameKey};
 use crate::notice::AnnouncerNotice;
 use crate::route::{Route, Senders};
+use crate::stats::{AnnouncerCounters, SendCounters};
 
 /// Sends one broker's announcements.
 #[derive(Debug)]
 pub(crate) struct Speaker {
-    options: AnnouncerOptions,
+    announcement: Announcement,
     schedule: Schedule,
-    inbox: Arc<AnnouncerInbox>,
+    owner: Arc<Owner>,
     targets: Vec<Target>,
+    /// Through which interface broadcasts leave; `None` is every one.
+    interface: Option<Ipv4Addr>,
     senders: Senders,
     /// Somebody has been told that the broker is there.
     announced: bool,
@@ -45,29 +51,26 @@ const GOODBYES: usize = 3;
 
 impl Speaker {
     /// One that has its first word to say `now`.
-    pub(crate) fn new(options: AnnouncerOptions, inbox: Arc<AnnouncerInbox>, now: Instant) -> Self {
-        let mut targets: Vec<_> = options.destinations.iter().map(Target::new).collect();
-        if targets.is_empty() {
-            targets.push(Target::Everywhere(DEFAULT_PORT));
-        }
+    pub(crate) fn new(options: AnnouncerOptions, owner: Arc<Owner>, now: Instant) -> Self {
         Self {
             schedule: Schedule::new(options.announcement.interval(), now),
-            options,
-            inbox,
-            targets,
+            announcement: options.announcement,
+            owner,
+            targets: options.destinations.iter().map(Target::new).collect(),
+            interface: options.interface,
             senders: Senders::default(),
             announced: false,
             failing: false,
         }
     }
 
-    /// Whether it is the one of the announcer with that inbox.
-    pub(crate) fn is(&self, inbox: &Arc<AnnouncerInbox>) -> bool {
-        Arc::ptr_eq(&self.inbox, inbox)
+    /// Whether it is the one that `owner` started.
+    pub(crate) fn is_of(&self, owner: &Arc<Owner>) -> bool {
+        Arc::ptr_eq(&self.owner, owner)
     }
 
     pub(crate) fn call(&self) {
-        self.inbox.call();
+        self.owner.inbox.call();
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
@@ -104,26 +107,56 @@ impl Speaker {
         self.notify(now, AnnouncerNotice::Stopped);
     }
 
-    /// Takes up what the name at that place of the destinations stands for. Addresses that it did
-    /// not have before hear of the broker at once.
+    /// Takes up what a name among the destinations stands for. Addresses that it did not have
+    /// before hear of the broker at once.
     pub(crate) fn resolved(
         &mut self,
         now: Instant,
-        place: usize,
+        key: &NameKey,
         result: io::Result<Vec<SocketAddr>>,
     ) {
-        let Some(Target::Name(name)) = self.targets.get_mut(place) else {
+        let mut targets = self.targets.iter_mut();
+        let Some(target) = targets.find(|target| target.is_name(key)) else {
             return;
         };
-        let new = name.resolved(now, result);
+        let mut report = Report::default();
+        let mut routes = target.resolved(now, result);
+        report.check(target);
+        if !self.is_done() {
+            self.send(Kind::Up, &mut routes, &mut report);
+            self.failing |= self.tell(now, report);
+        }
+    }
+
+    /// Sends to these destinations from now on. Those that are new hear of the broker at once.
+    pub(crate) fn redirect(
+        &mut self,
+        now: Instant,
+        destinations: &[Destination],
+        interfaces: &mut Interfaces,
+        lookups: &Lookups,
+    ) {
+        let known: HashSet<_> = self.routes(now, interfaces).into_iter().collect();
+        let mut names: HashMap<_, _> = mem::take(&mut self.targets)
+            .into_iter()
+            .filter_map(Target::into_name)
+            .collect();
+        let mut target = |destination| {
+            let target = Target::new(destination);
+            match target {
+                Target::Name(name) => Target::Name(names.remove(name.key()).unwrap_or(name)),
+                Target::Address(_) | Target::Everywhere(_) => target,
+            }
+        };
+        self.targets = destinations.iter().map(&mut target).collect();
         if self.is_done() {
             return;
         }
+        self.look_up(now, lookups);
+        let mut new = self.routes(now, interfaces);
+        new.retain(|route| !known.contains(route));
         let mut report = Report::default();
-        report.check(&self.targets[place]);
-        let mut routes: Vec<_> = new.into_iter().map(Route::to).collect();
-        routes.sort_unstable();
-        self.send(Kind::Up, &routes, &mut report);
+        self.send(Kind::Up, &mut new, &mut report);
         self.failing |= self.tell(now, report);
     }
 
@@ -132,34 +165,33 @@ impl Speaker {
     }
 
     fn look_up(&mut self, now: Instant, lookups: &Lookups) {
-        for (place, target) in self.targets.iter_mut().enumerate() {
+        for target in &mut self.targets {
             if let Target::Name(name) = target
                 && name.start_lookup(now)
             {
-                lookups.start(&self.inbox, place, name);
+                lookups.start(&self.owner, name);
             }
         }
     }
 
-    fn send_round(&mut self, now: Instant, kind: Kind, interfaces: &mut Interfaces) {
-        if self
-            .targets
-            .iter()
-            .any(|target| matches!(target, Target::Everywhere(_)))
-        {
+    fn routes(&self, now: Instant, interfaces: &mut Interfaces) -> Vec<Route> {
+        let mut targets = self.targets.iter();
+        if targets.any(|target| matches!(target, Target::Everywhere(_))) {
             interfaces.refresh(now, INTERFACES_AGE);
         }
-        let mut report = Report::default();
-        self.targets.iter().for_each(|target| report.check(target));
         let mut routes = Vec::with_capacity(self.targets.len());
         for target in &self.targets {
-            target.add_routes(interfaces, &mut routes);
+            target.add_routes(self.interface, interfaces, &mut routes);
         }
-        // Nobody is to be told twice.
-        routes.sort_unstable();
-        routes.dedup();
+        routes
+    }
+
+    fn send_round(&mut self, now: Instant, kind: Kind, interfaces: &mut Interfaces) {
+        let mut report = Report::default();
+        self.targets.iter().for_each(|target| report.check(target));
+        let mut routes = self.routes(now, interfaces);
         self.senders.begin_round(&routes);
-        self.send(kind, &routes, &mut report);
+        self.send(kind, &mut routes, &mut report);
 
         let failed = self.tell(now, report);
         if self.failing && !failed {
@@ -168,17 +200,21 @@ impl Speaker {
         self.failing = failed;
     }
 
-    fn send(&mut self, kind: Kind, routes: &[Route], report: &mut Report) {
-        let bytes = self.options.announcement.datagram(kind);
-        let sent = self.senders.send(routes, bytes, |route, error| {
-            report.fail(|| route.describe(), error.into());
+    /// Sends along all of `routes`, once along each.
+    fn send(&mut self, kind: Kind, routes: &mut Vec<Route>, report: &mut Report) {
+        routes.sort_unstable();
+        routes.dedup();
+        let bytes = self.announcement.datagram(kind);
+        report.tried(routes);
+        self.senders.send(routes, bytes, |route, error| {
+            report.failed(route, error);
         });
-        report.sent |= sent > 0;
     }
 
     /// Tells what came of sending, and whether anything failed.
     fn tell(&mut self, now: Instant, report: Report) -> bool {
-        if report.sent && !self.announced {
+        report.count(&self.owner.counters);
+        if report.sent() && !self.announced {
             self.announced = true;
             self.notify(now, AnnouncerNotice::Announced);
         }
@@ -197,7 +233,8 @@ impl Speaker {
     }
 
     fn notify(&self, now: Instant, notice: AnnouncerNotice) {
-        self.inbox.post(|notices| notices.push(now, notice));
+        let post = |notices: &mut Messages<_>| notices.push(now, notice);
+        self.owner.inbox.post(post);
     }
 }
 
@@ -208,14 +245,45 @@ impl Target {
                 Self::Everywhere(address.port())
             }
             Destination::Address(address) => Self::Address(*address),
-            Destination::Name(host, port) => Self::Name(Name::new(host.clone(), *port)),
+            Destination::Name(host, port) => Self::Name(Name::new((host.clone(), *port))),
         }
     }
 
-    fn add_routes(&self, interfaces: &Interfaces, routes: &mut Vec<Route>) {
+    fn is_name(&self, key: &NameKey) -> bool {
+        matches!(self, Self::Name(name) if name.key() == key)
+    }
+
+    fn into_name(self) -> Option<(NameKey, Name)> {
+        match self {
+            Self::Name(name) => Some((name.key().clone(), name)),
+            Self::Address(_) | Self::Everywhere(_) => None,
+        }
+    }
+
+    /// Takes up what a name stands for, and returns the ways to what is new of it.
+    fn resolved(&mut self, now: Instant, result: io::Result<Vec<SocketAddr>>) -> Vec<Route> {
+        match self {
+            Self::Name(name) => name
+                .resolved(now, result)
+                .into_iter()
+                .map(Route::to)
+                .collect(),
+            Self::Address(_) | Self::Everywhere(_) => Vec::new(),
+        }
+    }
+
+    fn add_routes(
+        &self,
+        interface: Option<Ipv4Addr>,
+        interfaces: &Interfaces,
+        routes: &mut Vec<Route>,
+    ) {
         match self {
             Self::Address(address) => routes.push(Route::to(*address)),
-            Self::Everywhere(port) => routes.extend(Route::everywhere(*port, interfaces)),
+            Self::Everywhere(port) => match interface {
+                Some(from) => routes.push(Route::network(from, *port)),
+                None => routes.extend(Route::everywhere(*port, interfaces)),
+            },
             Self::Name(name) => routes.extend(name.addresses().iter().copied().map(Route::to)),
         }
     }
@@ -224,9 +292,18 @@ impl Target {
 /// What came of a round.
 #[derive(Debug, Default)]
 struct Report {
-    sent: bool,
+    broadcast: Tally,
+    unicast: Tally,
     /// The first one stands for all.
     failure: Option<(String, Arc<io::Error>)>,
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    tried: u64,
+    failed: u64,
+    /// Names that stand for nothing.
+    unknown: u64,
 }
 
 impl Report {
@@ -235,8 +312,39 @@ impl Report {
         if let Target::Name(name) = target
             && let Some(error) = name.failure()
         {
+            self.unicast.unknown += 1;
             self.fail(|| name.to_string(), Arc::clone(error));
         }
+    }
+
+    fn tried(&mut self, routes: &[Route]) {
+        for route in routes {
+            self.tally(route).tried += 1;
+        }
+    }
+
+    fn failed(&mut self, route: &Route, error: io::Error) {
+        self.tally(route).failed += 1;
+        self.fail(|| route.describe(), error.into());
+    }
+
+    fn tally(&mut self, route: &Route) -> &mut Tally {
+        if route.is_broadcast() {
+            &mut self.broadcast
+        } else {
+            &mut self.unicast
+        }
+    }
+
+    fn sent(&self) -> bool {
+        [&self.broadcast, &self.unicast]
+            .iter()
+            .any(|tally| tally.tried > tally.failed)
+    }
+
+    fn count(&self, counters: &AnnouncerCounters) {
+        self.broadcast.count(&counters.broadcast);
+        self.unicast.count(&counters.unicast);
     }
 
     fn fail(&mut self, destination: impl FnOnce() -> String, error: Arc<io::Error>) {
@@ -244,30 +352,41 @@ impl Report {
     }
 }
 
+impl Tally {
+    fn count(&self, counters: &SendCounters) {
+        counters.sent.add(self.tried - self.failed);
+        counters.failed.add(self.failed + self.unknown);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::net::UdpSocket;
 
-    use imqueue_udp_core::Announcement;
     use tokio::sync::mpsc;
 
     use super::*;
-    use crate::inbox::{Inbox, Messages};
     use crate::socket;
+    use crate::stats::SendStats;
 
     /// One that announces a broker every second.
     fn speaker(destinations: Vec<Destination>, now: Instant) -> Speaker {
         let interval = Duration::from_secs(1);
         let announcement = Announcement::new("imq", "a", "10.0.0.1", 1, interval, None).unwrap();
-        let inbox = Arc::new(Inbox::new(Arc::new(|| ())));
+        let owner = Arc::new(Owner::new(Arc::new(|| ())));
         Speaker::new(
             AnnouncerOptions {
                 announcement,
                 destinations,
+                interface: None,
             },
-            inbox,
+            owner,
             now,
         )
+    }
+
+    fn lookups() -> Lookups {
+        Lookups::new(mpsc::unbounded_channel().0.downgrade())
     }
 
     fn heard(socket: &UdpSocket) -> usize {
@@ -275,7 +394,7 @@ mod tests {
     }
 
     fn told(speaker: &Speaker) -> Vec<&'static str> {
-        let notices = speaker.inbox.take(Messages::take);
+        let notices = speaker.owner.inbox.take(Messages::take);
         notices.iter().map(AnnouncerNotice::code).collect()
     }
 
@@ -283,18 +402,19 @@ mod tests {
     fn recovers_when_a_name_can_be_looked_up() {
         let listener = socket::sender(Ipv4Addr::LOCALHOST.into()).unwrap();
         let address = listener.local_addr().unwrap();
-        let lookups = Lookups::new(mpsc::unbounded_channel().0.downgrade());
+        let lookups = lookups();
         let mut interfaces = Interfaces::default();
         let start = Instant::now();
+        let key = ("workers".into(), 1);
         let mut speaker = speaker(vec![Destination::Name("workers".into(), 1)], start);
 
-        speaker.resolved(start, 0, Err(io::ErrorKind::TimedOut.into()));
+        speaker.resolved(start, &key, Err(io::ErrorKind::TimedOut.into()));
         assert_eq!(told(&speaker), ["failed"]);
 
         // A new address hears of the broker before the next round, one that is known does not.
-        speaker.resolved(start, 0, Ok(vec![address]));
+        speaker.resolved(start, &key, Ok(vec![address]));
         assert_eq!((heard(&listener), told(&speaker)), (1, vec!["announced"]));
-        speaker.resolved(start, 0, Ok(vec![address]));
+        speaker.resolved(start, &key, Ok(vec![address]));
         assert_eq!((heard(&listener), told(&speaker)), (0, vec![]));
 
         speaker.handle_timeout(start, &mut interfaces, &lookups);
@@ -309,16 +429,76 @@ mod tests {
     }
 
     #[test]
-    fn no_destinations_is_everywhere() {
-        let now = Instant::now();
-        assert!(matches!(
-            speaker(Vec::new(), now).targets[..],
-            [Target::Everywhere(63_000)]
-        ));
-        let limited = "255.255.255.255:7".parse().unwrap();
-        assert!(matches!(
-            speaker(vec![limited], now).targets[..],
-            [Target::Everywhere(7)]
-        ));
+    fn counts_what_was_sent_and_what_was_not() {
+        let listener = socket::sender(Ipv4Addr::LOCALHOST.into()).unwrap();
+        let refused = SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into();
+        let destinations = vec![listener.local_addr().unwrap().into(), refused];
+        let (lookups, start) = (lookups(), Instant::now());
+        let mut speaker = speaker(destinations, start);
+        speaker.interface = Some(Ipv4Addr::LOCALHOST);
+        speaker
+            .targets
+            .push(Target::Everywhere(listener.local_addr().unwrap().port()));
+
+        speaker.handle_timeout(start, &mut Interfaces::default(), &lookups);
+        let stats = speaker.owner.counters.read();
+        assert_eq!(stats.broadcast, SendStats { sent: 1, failed: 0 });
+        assert_eq!(stats.unicast, SendStats { sent: 1, failed: 1 });
+    }
+
+    #[test]
+    fn new_destinations_hear_at_once_and_former_ones_no_more() {
+        let listeners = [(); 2].map(|()| socket::sender(Ipv4Addr::LOCALHOST.into()).unwrap());
+        let [one, other] = listeners
+            .each_ref()
+            .map(|listener| Destination::from(listener.local_addr().unwrap()));
+        let (lookups, start) = (lookups(), Instant::now());
+        let mut interfaces = Interfaces::default();
+        let mut speaker = speaker(Vec::new(), start);
+        let heard = || listeners.each_ref().map(heard);
+
+        speaker.handle_timeout(start, &mut interfaces, &lookups);
+        assert_eq!(heard(), [0, 0]);
+        assert_eq!(told(&speaker), Vec::<&str>::new());
+
+        speaker.redirect(start, std::slice::from_ref(&one), &mut interfaces, &lookups);
+        assert_eq!(heard(), [1, 0]);
+        assert_eq!(told(&speaker), ["announced"]);
+        speaker.redirect(start, &[one, other.clone()], &mut interfaces, &lookups);
+        assert_eq!(heard(), [0, 1]);
+        let later = start + Duration::from_secs(1);
+        speaker.handle_timeout(later, &mut interfaces, &lookups);
+        assert_eq!(heard(), [1, 1]);
+
+        speaker.redirect(later, &[other], &mut interfaces, &lookups);
+        speaker.stop(later, &mut interfaces, &lookups);
+        assert_eq!(heard(), [0, GOODBYES]);
+    }
+
+    #[test]
+    fn a_name_keeps_its_addresses_when_other_destinations_change() {
+        let listener = socket::sender(Ipv4Addr::LOCALHOST.into()).unwrap();
+        let (lookups, start) = (lookups(), Instant::now());
+        let mut interfaces = Interfaces::default();
+        let name = Destination::Name("workers".into(), 1);
+        let mut speaker = speaker(vec![name.clone()], start);
+        speaker.resolved(
+            start,
+            &("workers".into(), 1),
+            Ok(vec![listener.local_addr().unwrap()]),
+        );
+        assert_eq!(heard(&listener), 1);
+
+        let another = Destination::from(SocketAddr::from((Ipv4Addr::LOCALHOST, 9)));
+        speaker.redirect(start, &[another, name], &mut interfaces, &lookups);
+        assert_eq!(heard(&listener), 0);
+        speaker.handle_timeout(start, &mut interfaces, &lookups);
+        assert_eq!(heard(&listener), 1);
+    }
+
+    #[test]
+    fn the_limited_broadcast_address_is_everywhere() {
+        let speaker = speaker(vec!["255.255.255.255:7".parse().unwrap()], Instant::now());
+        assert!(matches!(speaker.targets[..], [Target::Everywhere(7)]));
     }
 }

@@ -26,6 +26,57 @@ pub struct ListenerStats {
     pub fleet: FleetCounters,
 }
 
+/// What an [`Announcer`](crate::Announcer) has sent. All counters are totals that only grow.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct AnnouncerStats {
+    /// To networks, by limited broadcast.
+    pub broadcast: SendStats,
+    /// To addresses.
+    pub unicast: SendStats,
+}
+
+/// How sending went, by datagrams.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct SendStats {
+    /// Datagrams that the system took.
+    pub sent: u64,
+    /// Datagrams that it did not, and names that stand for no address.
+    pub failed: u64,
+}
+
+/// Written by the hub thread for the owner of an announcer.
+#[derive(Debug, Default)]
+pub(crate) struct AnnouncerCounters {
+    pub(crate) broadcast: SendCounters,
+    pub(crate) unicast: SendCounters,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct SendCounters {
+    pub(crate) sent: Counter,
+    pub(crate) failed: Counter,
+}
+
+impl AnnouncerCounters {
+    pub(crate) fn read(&self) -> AnnouncerStats {
+        AnnouncerStats {
+            broadcast: self.broadcast.read(),
+            unicast: self.unicast.read(),
+        }
+    }
+}
+
+impl SendCounters {
+    fn read(&self) -> SendStats {
+        SendStats {
+            sent: self.sent.get(),
+            failed: self.failed.get(),
+        }
+    }
+}
+
 /// Where a listener finds its counters.
 #[derive(Clone, Debug)]
 pub(crate) struct Counters {

@@ -58,6 +58,7 @@ impl Pods {
         let options = AnnouncerOptions {
             announcement: announcement(),
             destinations: addresses.map(Destination::from).collect(),
+            interface: None,
         };
         let announcer =
             Announcer::start(options, Arc::new(|| ())).expect("a thread can be started");

@@ -100,6 +100,7 @@ fn a_destination_that_fails_does_not_keep_others_from_hearing() {
     let speaker = Speaker::with(AnnouncerOptions {
         announcement,
         destinations,
+        interface: None,
     });
 
     let notice = speaker.notice("failed");

@@ -189,6 +189,7 @@ impl Speaker {
         Self::with(AnnouncerOptions {
             announcement,
             destinations,
+            interface: None,
         })
     }
 
