@@ -2,6 +2,7 @@
 
 const { inspect } = require('node:util');
 
+const { requireUsualBinding } = require('./usual-binding.js');
 const { withLeanReport } = require('./lean-report.js');
 
 /**
@@ -81,5 +82,5 @@ function messageOf(error) {
 
 exports.createBindingLoader = createBindingLoader;
 exports.loadBinding = createBindingLoader(
-    () => withLeanReport(() => require('../binding.js')),
+    () => requireUsualBinding() ?? withLeanReport(() => require('../binding.js')),
 );

@@ -1,15 +1,14 @@
 //! What the hub thread does: waits for something to happen, then does all that is due.
 
 use std::collections::{HashMap, VecDeque};
-use std::future::{self, Future};
-use std::pin::pin;
+use std::future;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedReceiver, WeakUnboundedSender};
-use tokio::time;
 
+use crate::alarm::Alarm;
 use crate::announcer::Owner;
 use crate::backoff::Backoff;
 use crate::hub::Command;
@@ -17,7 +16,8 @@ use crate::interface::Interfaces;
 use crate::listener::Subscriber;
 use crate::lookup::Lookups;
 use crate::notice::Notice;
-use crate::port::Port;
+use crate::port::{Activity, Port};
+use crate::rest::Rest;
 use crate::socket::Buffers;
 use crate::speaker::Speaker;
 
@@ -34,6 +34,8 @@ pub(crate) struct EventLoop {
     interfaces: Interfaces,
     lookups: Lookups,
     buffers: Buffers,
+    alarm: Alarm,
+    rest: Rest,
     panics: Panics,
 }
 
@@ -60,6 +62,8 @@ impl EventLoop {
             interfaces: Interfaces::default(),
             lookups: Lookups::new(sender),
             buffers: Buffers::new(),
+            alarm: Alarm::default(),
+            rest: Rest::default(),
             panics: Panics {
                 backoff: Backoff::new(Duration::from_millis(100), Duration::from_secs(5)),
                 last: None,
@@ -114,20 +118,15 @@ impl EventLoop {
         let ports = self.ports.values().filter_map(Port::poll_timeout);
         let speakers = self.speakers.iter().filter_map(Speaker::poll_timeout);
         let timeout = ports.chain(speakers).min();
+        self.rest.take(timeout);
         self.collect(timeout, true).await;
     }
 
-    /// Waits for commands, for `timeout`, and for datagrams if `readable`.
+    /// Waits for commands, for `timeout` at the latest, and for datagrams if `readable`.
     async fn collect(&mut self, timeout: Option<Instant>, readable: bool) {
-        let mut timer = pin!(async {
-            match timeout {
-                Some(at) => time::sleep_until(at.into()).await,
-                None => future::pending().await,
-            }
-        });
         future::poll_fn(|cx| {
             // Each is asked, so that each of them can wake the thread.
-            let mut ready = timer.as_mut().poll(cx).is_ready();
+            let mut ready = self.alarm.poll(timeout, cx).is_ready();
             while let Poll::Ready(command) = self.commands.poll_recv(cx) {
                 ready = true;
                 match command {
@@ -157,9 +156,11 @@ impl EventLoop {
         while let Some(command) = self.pending.pop_front() {
             self.obey(command);
         }
+        let mut activity = Activity::Nothing;
         for port in self.ports.values_mut() {
-            port.turn(&mut self.buffers, &mut self.interfaces);
+            activity = activity.max(port.turn(&mut self.buffers, &mut self.interfaces));
         }
+        self.rest.record(Instant::now(), activity);
         for speaker in &mut self.speakers {
             speaker.handle_timeout(Instant::now(), &mut self.interfaces, &self.lookups);
         }

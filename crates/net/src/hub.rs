@@ -42,6 +42,7 @@ impl Lease {
         if let Some(hub) = &*hub() {
             // Fails only if the thread has ended, with which everything it could do has ended too.
             hub.commands.send(command).ok();
+            hub.thread.thread().unpark();
         }
     }
 }
@@ -61,6 +62,7 @@ impl Drop for Lease {
         }) = slot.take()
         {
             drop(commands);
+            thread.thread().unpark();
             // A panic was reported already.
             thread.join().ok();
         }

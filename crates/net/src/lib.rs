@@ -43,6 +43,7 @@
 //! One port has one socket, and each different set of options a tracker on it. An inbox for each
 //! listener is all that threads share, besides counters that are read without a lock.
 
+mod alarm;
 mod announcer;
 mod backoff;
 mod destination;
@@ -58,6 +59,7 @@ mod notice;
 mod outlook;
 mod port;
 mod relay;
+mod rest;
 mod route;
 mod socket;
 mod speaker;

@@ -38,6 +38,15 @@ pub(crate) struct Port {
     drops: Drops,
 }
 
+/// What a turn brought, the most notable last.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Activity {
+    Nothing,
+    /// Datagrams that nobody had to be told of.
+    Heartbeats,
+    News,
+}
+
 #[derive(Debug)]
 enum Binding {
     Open(Socket),
@@ -125,10 +134,18 @@ impl Port {
     }
 
     /// Does all that is due: opens the socket if it is closed, reads it dry, and judges deadlines.
-    pub(crate) fn turn(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) {
+    pub(crate) fn turn(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) -> Activity {
+        let read = self.counters.datagrams.get();
         let now = self.receive(buffers, interfaces);
+        let mut activity = if self.counters.datagrams.get() == read {
+            Activity::Nothing
+        } else {
+            Activity::Heartbeats
+        };
         for tracker in &mut self.trackers {
-            tracker.handle_timeout(now, &self.counters, interfaces);
+            if tracker.handle_timeout(now, &self.counters, interfaces) {
+                activity = Activity::News;
+            }
         }
         if let Binding::Open(socket) = &self.binding {
             self.counters
@@ -136,6 +153,7 @@ impl Port {
                 .add(self.drops.since_last(now, socket));
         }
         self.due = self.poll_timeout();
+        activity
     }
 
     /// Reads the socket dry, but not for ever. Returns a moment up to which everything that had
@@ -146,20 +164,30 @@ impl Port {
         self.stale |= self
             .due
             .is_some_and(|due| started.saturating_duration_since(due) > LATE);
-        self.open_if_due(started);
+        self.open_if_due(started, interfaces);
         let mut now = started;
         while let Binding::Open(socket) = &self.binding
             && now.duration_since(started) < READ_TIME
         {
-            let result = socket.receive(buffers);
-            if matches!(&result, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
-                self.stale = false;
-                break;
-            }
-            now = Instant::now();
-            match result {
-                Ok(()) => self.handle_datagrams(now, buffers, interfaces),
-                Err(error) => self.handle_failure(now, error),
+            match socket.receive(buffers) {
+                Ok(is_dry) => {
+                    let asked = now;
+                    now = Instant::now();
+                    self.handle_datagrams(now, buffers, interfaces);
+                    if is_dry {
+                        self.stale = false;
+                        // What has come since the system was asked is not read yet.
+                        return asked;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.stale = false;
+                    break;
+                }
+                Err(error) => {
+                    now = Instant::now();
+                    self.handle_failure(now, error);
+                }
             }
         }
         now
@@ -177,7 +205,7 @@ impl Port {
             .min()
     }
 
-    fn open_if_due(&mut self, now: Instant) {
+    fn open_if_due(&mut self, now: Instant, interfaces: &mut Interfaces) {
         match self.binding {
             Binding::Closed { retry_at, .. } if retry_at <= now => {}
             Binding::Closed { .. } | Binding::Open(_) => return,
@@ -188,6 +216,8 @@ impl Port {
                 self.drops = Drops::new(now);
                 self.counters.bound.set(Some(port));
                 self.notify(now, &listening(port));
+                // While nothing waits for it yet.
+                interfaces.refresh(now, INTERFACES_AGE);
             }
             Err(error) => {
                 let (error, retry_in) = (Arc::new(error), self.backoff.pause());

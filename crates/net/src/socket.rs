@@ -62,16 +62,18 @@ impl Socket {
         self.io.poll_recv_ready(cx)
     }
 
-    /// Replaces what is in `buffers` by what waits on the socket, as much as fits.
-    ///
-    /// Fails with [`WouldBlock`](io::ErrorKind::WouldBlock) once the socket has been read dry.
-    pub(crate) fn receive(&self, buffers: &mut Buffers) -> io::Result<()> {
+    /// Replaces what is in `buffers` by what waits on the socket, as much as fits. Says whether
+    /// that has read it dry; if it cannot be told, the next call fails with
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock).
+    pub(crate) fn receive(&self, buffers: &mut Buffers) -> io::Result<bool> {
         // The socket itself is asked, not what the runtime last heard about it: a datagram that
         // came in the meantime counts as well.
         let result = self.receiver.receive(&self.io, buffers);
-        if let Err(error) = &result
-            && error.kind() == io::ErrorKind::WouldBlock
-        {
+        let is_dry = match &result {
+            Ok(is_dry) => *is_dry,
+            Err(error) => error.kind() == io::ErrorKind::WouldBlock,
+        };
+        if is_dry {
             // Now the runtime has to see that there is none, so that it waits for the next. One that
             // has come since is an event that it hears of when it waits.
             let nothing = || Err::<(), _>(io::ErrorKind::WouldBlock.into());

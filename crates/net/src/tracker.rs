@@ -138,12 +138,13 @@ impl Tracker {
     }
 
     /// Judges deadlines, looks for the network, and hands over what happened since the last time.
+    /// Says whether there was anything to hand over.
     pub(crate) fn handle_timeout(
         &mut self,
         now: Instant,
         port: &PortCounters,
         interfaces: &mut Interfaces,
-    ) {
+    ) -> bool {
         if self.fleet.poll_timeout().is_some_and(|at| at <= now) {
             let known = self.events.len();
             self.fleet.handle_timeout(now, &mut self.events);
@@ -155,7 +156,7 @@ impl Tracker {
         self.counters.write(self.fleet.counters());
         let notices = self.network.look(now, interfaces).into_iter();
         let notices: Vec<_> = notices.chain(self.look_out(now, port)).collect();
-        self.deliver(now, &notices);
+        self.deliver(now, &notices)
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
@@ -188,10 +189,10 @@ impl Tracker {
     }
 
     /// Hands over what happened, with what there is to say about it: whoever is called for the one
-    /// need not be called again for the other.
-    fn deliver(&mut self, now: Instant, notices: &[Notice]) {
+    /// need not be called again for the other. Says whether it was anything.
+    fn deliver(&mut self, now: Instant, notices: &[Notice]) -> bool {
         if self.events.is_empty() && notices.is_empty() {
-            return;
+            return false;
         }
         for subscriber in &self.subscribers {
             subscriber.inbox.post(|news| {
@@ -207,6 +208,7 @@ impl Tracker {
             });
         }
         self.events.clear();
+        true
     }
 }
 

@@ -54,8 +54,9 @@ impl Receiver {
         UdpSocketState::new(UdpSockRef::from(socket)).map(Self)
     }
 
-    /// Replaces what is in `buffers` by what waits on the socket, as much as fits.
-    pub(crate) fn receive(&self, socket: &UdpSocket, buffers: &mut Buffers) -> io::Result<()> {
+    /// Replaces what is in `buffers` by what waits on the socket, as much as fits. Says whether that
+    /// is known to be all: never, since not every system is asked for many datagrams at a time.
+    pub(crate) fn receive(&self, socket: &UdpSocket, buffers: &mut Buffers) -> io::Result<bool> {
         buffers.filled = 0;
         let mut chunks = buffers.bytes.chunks_exact_mut(BUFFER);
         let mut slices: [IoSliceMut<'_>; BATCH_SIZE] = array::from_fn(|_| {
@@ -63,7 +64,7 @@ impl Receiver {
         });
         let socket = UdpSockRef::from(socket);
         buffers.filled = self.0.recv(socket, &mut slices, &mut buffers.meta)?;
-        Ok(())
+        Ok(false)
     }
 }
 

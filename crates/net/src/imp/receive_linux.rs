@@ -101,9 +101,11 @@ impl Receiver {
         }
     }
 
-    /// Replaces what is in `buffers` by what waits on the socket, as much as fits.
-    pub(crate) fn receive(&self, socket: &UdpSocket, buffers: &mut Buffers) -> io::Result<()> {
-        buffers.fill(socket)
+    /// Replaces what is in `buffers` by what waits on the socket, as much as fits. Says whether that
+    /// is known to be all, as it is when there was room for more.
+    pub(crate) fn receive(&self, socket: &UdpSocket, buffers: &mut Buffers) -> io::Result<bool> {
+        buffers.fill(socket)?;
+        Ok(buffers.received.len() < BATCH)
     }
 }
 

@@ -1,0 +1,39 @@
+'use strict';
+
+const { existsSync } = require('node:fs');
+const { createRequire } = require('node:module');
+const { join } = require('node:path');
+
+/** What a platform's binary is usually built for, as the end of its name. */
+const ABIS = { darwin: '', linux: '-gnu', win32: '-msvc' };
+
+/**
+ * Loads the binding from where it is on nearly every machine: beside the package in a checkout, and
+ * in the platform package where it was installed.
+ *
+ * The loader that the napi CLI generates knows every other place too, and can say what is wrong. But
+ * reading that much takes longer than all that a manager does from its constructor to its socket.
+ *
+ * @returns {object | undefined} nothing if it is not there or does not load
+ */
+function requireUsualBinding() {
+    const { arch, env, platform } = process;
+    const chosen = env.NAPI_RS_NATIVE_LIBRARY_PATH ?? env.NAPI_RS_FORCE_WASI;
+
+    // Alpine Linux can be made to load what is built for another C library, which then misbehaves.
+    if (chosen !== undefined || !(platform in ABIS) || existsSync('/etc/alpine-release')) {
+        return undefined;
+    }
+    const target = `${platform}-${arch}${ABIS[platform]}`;
+    const built = join(__dirname, '..', `imqueue-udp-cluster.${target}.node`);
+
+    try {
+        // Not the `require` that bundlers look at: they cannot follow a name that is put together.
+        const load = createRequire(__filename);
+        return load(existsSync(built) ? built : `imqueue-udp-cluster-${target}`);
+    } catch {
+        return undefined;
+    }
+}
+
+exports.requireUsualBinding = requireUsualBinding;
