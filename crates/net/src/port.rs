@@ -42,8 +42,8 @@ pub(crate) struct Port {
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Activity {
     Nothing,
-    /// Datagrams that nobody had to be told of.
-    Heartbeats,
+    /// So many datagrams that nobody had to be told of.
+    Heartbeats(u64),
     News,
 }
 
@@ -137,10 +137,9 @@ impl Port {
     pub(crate) fn turn(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) -> Activity {
         let read = self.counters.datagrams.get();
         let now = self.receive(buffers, interfaces);
-        let mut activity = if self.counters.datagrams.get() == read {
-            Activity::Nothing
-        } else {
-            Activity::Heartbeats
+        let mut activity = match self.counters.datagrams.get() - read {
+            0 => Activity::Nothing,
+            count => Activity::Heartbeats(count),
         };
         for tracker in &mut self.trackers {
             if tracker.handle_timeout(now, &self.counters, interfaces) {

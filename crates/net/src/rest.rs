@@ -18,23 +18,36 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// How long a new broker may have to wait at most because many others announce themselves. Half
-    /// a socket's smallest receive buffer is full by then at 100,000 datagrams a second.
-    const PAUSE: Duration = Duration::from_millis(2);
+    /// How long a new broker may have to wait at most because many others announce themselves.
+    const PAUSE: Duration = Duration::from_millis(3);
+
+    /// How long if so many came at a time as never come from a fleet, and may be more than the
+    /// system has room for.
+    const PAUSE_IN_A_FLOOD: Duration = Duration::from_millis(1);
+    const FLOOD: u64 = 64;
 
     /// How soon after others datagrams have to come to count as fast.
-    const FAST: Duration = Duration::from_millis(4);
+    const FAST: Duration = Duration::from_millis(5);
 
     /// Notes what the turn that ends `now` has brought.
     pub(crate) fn record(&mut self, now: Instant, activity: Activity) {
-        self.until = None;
         if activity == Activity::Nothing {
+            self.until = None;
             return;
         }
         let before = self.read_at.replace(now);
         let fast = before.is_some_and(|at| now.saturating_duration_since(at) < Self::FAST);
-        if fast && activity == Activity::Heartbeats {
-            self.until = Some(now + Self::PAUSE);
+        self.until = match activity {
+            Activity::Heartbeats(count) if fast => Some(now + Self::pause_after(count)),
+            Activity::Nothing | Activity::Heartbeats(_) | Activity::News => None,
+        };
+    }
+
+    fn pause_after(datagrams: u64) -> Duration {
+        if datagrams < Self::FLOOD {
+            Self::PAUSE
+        } else {
+            Self::PAUSE_IN_A_FLOOD
         }
     }
 
@@ -67,24 +80,25 @@ mod tests {
     #[test]
     fn rests_while_heartbeats_come_fast() {
         use Activity::{Heartbeats, News, Nothing};
+        let few = Heartbeats(3);
 
-        assert_eq!(pause(&[(0, Heartbeats)]), None);
-        assert_eq!(pause(&[(0, Heartbeats), (3, Heartbeats)]), Some(2 * MS));
-        assert_eq!(pause(&[(0, Heartbeats), (4, Heartbeats)]), None);
-        assert_eq!(pause(&[(0, Heartbeats), (1, Nothing)]), None);
-        assert_eq!(
-            pause(&[(0, Heartbeats), (1, Nothing), (1, Heartbeats)]),
-            Some(2 * MS)
-        );
-        assert_eq!(pause(&[(0, News), (1, Heartbeats)]), Some(2 * MS));
-        assert_eq!(pause(&[(0, Heartbeats), (1, News)]), None);
+        assert_eq!(pause(&[(0, few)]), None);
+        assert_eq!(pause(&[(0, few), (4, few)]), Some(3 * MS));
+        assert_eq!(pause(&[(0, few), (5, few)]), None);
+        assert_eq!(pause(&[(0, few), (1, Nothing)]), None);
+        assert_eq!(pause(&[(0, few), (1, Nothing), (1, few)]), Some(3 * MS));
+        assert_eq!(pause(&[(0, News), (1, few)]), Some(3 * MS));
+        assert_eq!(pause(&[(0, few), (1, News)]), None);
+        assert_eq!(pause(&[(0, few), (1, Heartbeats(64))]), Some(MS));
     }
 
     #[test]
     fn does_not_rest_beyond_what_is_due() {
-        let mut rest = Rest::default();
         let far = Instant::now() + Duration::from_secs(3600);
-        rest.until = Some(far);
+        let mut rest = Rest {
+            until: Some(far),
+            ..Default::default()
+        };
         rest.take(Some(Instant::now()));
         assert!(Instant::now() < far);
         assert_eq!(rest.until, None);
@@ -92,9 +106,11 @@ mod tests {
 
     #[test]
     fn whoever_has_a_command_ends_the_rest() {
-        let mut rest = Rest::default();
         let far = Instant::now() + Duration::from_secs(3600);
-        rest.until = Some(far);
+        let mut rest = Rest {
+            until: Some(far),
+            ..Default::default()
+        };
         thread::current().unpark();
         rest.take(None);
         assert!(Instant::now() < far);
