@@ -3,7 +3,8 @@
 //! in a second or so.
 //!
 //! All sides take turns, in one process, so that whatever else the machine does meets them alike.
-//! What is shown are medians of many turns.
+//! What is shown are medians of many turns. With `--wakes` it is instead how long two threads take
+//! to be woken one after the other.
 
 #[cfg(target_os = "linux")]
 mod announce;
@@ -17,6 +18,8 @@ mod measure;
 mod receive;
 #[cfg(target_os = "linux")]
 mod sending;
+#[cfg(target_os = "linux")]
+mod wakes;
 
 fn main() -> std::io::Result<()> {
     #[cfg(target_os = "linux")]

@@ -6,14 +6,21 @@ use std::time::Duration;
 
 use crate::announce::Pods;
 use crate::receive::Receiving;
+use crate::wakes;
 
 const FLEETS: [u32; 3] = [10, 1_000, 100_000];
 
 pub(crate) fn run() -> io::Result<()> {
     let has = |flag: &str| env::args().any(|argument| argument == flag);
     let quick = has("--quick");
-    let mut results = receiving(if quick { 50 } else { 800 });
-    results.extend(announcing(&pods()?, if quick { 2 } else { 12 }));
+    let results = if has("--wakes") {
+        let took = wakes::measure(if quick { 200 } else { 1000 })?;
+        vec![("two wake-ups".to_owned(), median(took))]
+    } else {
+        let mut results = receiving(if quick { 50 } else { 800 });
+        results.extend(announcing(&pods()?, if quick { 2 } else { 12 }));
+        results
+    };
 
     let mut out = io::stdout().lock();
     if has("--json") {
@@ -23,7 +30,7 @@ pub(crate) fn run() -> io::Result<()> {
             .collect();
         return writeln!(out, "{{{}}}", fields.join(","));
     }
-    writeln!(out, "CPU time of one datagram")?;
+    writeln!(out, "what one datagram takes")?;
     for (name, median) in results {
         writeln!(out, "{name:<28}{:>8} ns", median.as_nanos())?;
     }
