@@ -542,7 +542,10 @@ export declare class Announcer {
     /** Makes the announcer keep the process up while it announces, as it does by default. */
     ref(): this;
 
-    /** Lets the process end although it announces. Listeners then drop the broker in their time. */
+    /**
+     * Lets the process end although it announces. Listeners then drop the broker in their time.
+     * While `start` or `stop` is awaited the process stays up nevertheless.
+     */
     unref(): this;
 }
 

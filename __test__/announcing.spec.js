@@ -120,6 +120,7 @@ describe('Announcer', () => {
 
     it('should keep the process up while it announces', async () => {
         announcer.start();
+        announced();
         expect(harness.environment.referred).toBe(true);
 
         expect(announcer.unref()).toBe(announcer);
@@ -133,6 +134,19 @@ describe('Announcer', () => {
 
     it('should keep the choice of unref through a restart', () => {
         announcer.unref().start();
+        announced();
+        expect(harness.environment.referred).toBe(false);
+    });
+
+    it('should keep the process up for whoever waits for start or stop', () => {
+        announcer.unref().start();
+        expect(harness.environment.referred).toBe(true);
+        announced();
+        expect(harness.environment.referred).toBe(false);
+
+        announcer.stop();
+        expect(harness.environment.referred).toBe(true);
+        stopped();
         expect(harness.environment.referred).toBe(false);
     });
 

@@ -1,5 +1,7 @@
 'use strict';
 
+const { AsyncLocalStorage } = require('node:async_hooks');
+
 const { aRecord, aServer, createCluster, createHarness, settle } = require('./helpers/harness.js');
 
 describe('delivery to clusters', () => {
@@ -95,6 +97,22 @@ describe('delivery to clusters', () => {
         harness.listener.adds(aServer(1), aServer(2)).hears('remove', aServer(2), 'down').wake();
 
         expect(instance.servers).toEqual([aRecord(1)]);
+    });
+
+    it('should come in the asynchronous context of the manager that delivers', () => {
+        const context = new AsyncLocalStorage();
+        const contexts = [];
+        const managers = ['request 1', 'request 2'].map(name => context.run(name, () => {
+            const one = harness.createManager();
+            one.on('add', () => contexts.push([name, context.getStore()]));
+            return one;
+        }));
+
+        harness.binding.listeners.forEach(listener => listener.adds(aServer(1)));
+        context.run('request 3', () => harness.listener.wake());
+
+        expect(contexts).toEqual([['request 1', 'request 1'], ['request 2', 'request 2']]);
+        return Promise.all(managers.map(one => one.destroy()));
     });
 
     it('should hand known brokers to a new cluster once its constructor has finished', async () => {

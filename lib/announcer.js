@@ -11,6 +11,8 @@ class Announcer {
     #referenced = true;
     #settings;
     #started;
+    /** Nothing has come of the first round yet. */
+    #starting = false;
     #stopped;
     /** The last of `start` and `stop` to be called wins. */
     #wanted = false;
@@ -57,19 +59,20 @@ class Announcer {
         if (this.#native && !this.#stopped) {
             this.#stopped = deferred();
             this.#native.stop();
+            this.#hold();
         }
         await this.#stopped?.promise;
     }
 
     ref() {
         this.#referenced = true;
-        this.#environment.hold(this);
+        this.#hold();
         return this;
     }
 
     unref() {
         this.#referenced = false;
-        this.#environment.release(this);
+        this.#hold();
         return this;
     }
 
@@ -81,7 +84,9 @@ class Announcer {
                 this.#close();
             } else {
                 // Sent, or failed to be sent: either way the first round has been tried.
+                this.#starting = false;
                 this.#started.resolve();
+                this.#hold();
             }
         });
         return false;
@@ -101,8 +106,16 @@ class Announcer {
             destinations,
         ));
         this.#started = deferred();
-        if (this.#referenced) {
-            this.ref();
+        this.#starting = true;
+        this.#hold();
+    }
+
+    /** A process that ended while it waits for `start` or `stop` would do so with an error. */
+    #hold() {
+        if (this.#referenced || this.#starting || this.#stopped) {
+            this.#environment.hold(this);
+        } else {
+            this.#environment.release(this);
         }
     }
 
@@ -110,6 +123,7 @@ class Announcer {
         this.#native.close();
         this.#native = undefined;
         this.#environment.dismiss(this);
+        this.#starting = false;
         this.#started.resolve();
         this.#stopped?.resolve();
         this.#stopped = undefined;

@@ -1,5 +1,7 @@
 'use strict';
 
+const { AsyncLocalStorage } = require('node:async_hooks');
+
 const { Server } = require('./server.js');
 
 /** So many changes are delivered before the event loop gets its turn. */
@@ -17,6 +19,11 @@ class Subscription {
     #sink;
     #known = new Map();
     #open = true;
+    /**
+     * Runs a function in the asynchronous context that this was made in. Wake-ups have that of
+     * whatever was made first, which may be a request of somebody else.
+     */
+    #inContext = AsyncLocalStorage.snapshot();
 
     /**
      * @param {import('./environment.js').Environment} environment
@@ -84,7 +91,9 @@ class Subscription {
 
     /** Delivers what is new, up to a limit, and says whether more is waiting. */
     drain() {
-        return this.#open && this.#native.drain(DRAIN_LIMIT, this.#onChange, this.#onNotice);
+        return this.#open && this.#inContext(
+            () => this.#native.drain(DRAIN_LIMIT, this.#onChange, this.#onNotice),
+        );
     }
 
     close() {

@@ -668,3 +668,19 @@ fn counters_follow_the_events() {
     assert_eq!((counters.added, counters.updated), (2, 1));
     assert_eq!((counters.removed, counters.evicted), (2, 1));
 }
+
+#[test]
+fn rule_8_a_small_fleet_remembers_several_that_left() {
+    let mut world = World::with(FleetConfig {
+        max_servers: 1,
+        ..Default::default()
+    });
+    for id in ["ann", "bob"] {
+        world.up(id, HERE);
+        world.expect_added(id, HERE);
+        world.down(id, HERE);
+        world.expect_removed(id, HERE, DOWN);
+    }
+    let late = Outcome::Ignored(IgnoreReason::LateUp);
+    assert_eq!([world.up("ann", HERE), world.up("bob", HERE)], [late, late]);
+}

@@ -45,11 +45,15 @@ impl Equivalent<Departure> for DepartureRef<'_> {
 }
 
 impl Departures {
-    pub(super) fn new(limit: usize) -> Self {
+    /// Even the smallest fleet can lose several brokers within a second, one after the other.
+    pub(super) const FEW: usize = 64;
+
+    /// For a fleet of so many endpoints.
+    pub(super) fn new(max_servers: usize) -> Self {
         Self {
             recent: HashSet::new(),
             order: VecDeque::new(),
-            limit,
+            limit: max_servers.max(Self::FEW),
         }
     }
 

@@ -65,7 +65,7 @@ fn brokers_that_come_and_go_cannot_grow_anything() {
         let down = format!("imq id-{port} down redis:{port}");
         assert_eq!(say(&mut fleet, now, &down), Outcome::Changed);
         assert!(fleet.deadlines.len() <= 2 + 64);
-        assert!(fleet.departures.len() <= 8);
+        assert!(fleet.departures.len() <= Departures::FEW);
         assert_eq!(fleet.owners.len(), 0);
     }
     assert_eq!(fleet.poll_timeout(), None);
@@ -186,7 +186,7 @@ proptest! {
 fn assert_within_bounds(fleet: &Fleet) {
     let limit = fleet.config.max_servers;
     assert!(fleet.endpoints.len() <= limit);
-    assert!(fleet.departures.len() <= limit);
+    assert!(fleet.departures.len() <= limit.max(Departures::FEW));
     assert!(fleet.deadlines.len() <= 2 * limit + 64);
 
     let ids: BTreeSet<&str> = fleet.endpoints.values().map(|at| &*at.server.id).collect();

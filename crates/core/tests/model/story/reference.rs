@@ -232,7 +232,7 @@ impl Reference {
             vec![]
         };
         self.left.push((now, gone.owner, gone.address));
-        if self.left.len() > self.setting.max_servers {
+        if self.left.len() > self.setting.max_servers.max(64) {
             self.left.remove(0);
         }
         (Outcome::Changed, said)
