@@ -65,6 +65,25 @@ describe('a fleet', () => {
         expect(told()).toEqual(['add id-1 10.0.0.1', 'update id-2 10.0.0.1']);
     });
 
+    it('should keep a broker whose address somebody else has claimed', async () => {
+        await fleet.close();
+        await start({ aliveTimeoutCorrection: 2000 });
+        const added = until(fleet.manager, 'add');
+        const stop = keepAnnouncing(BROKER);
+        await added;
+
+        const restored = until(fleet.manager, 'update', ({ id }) => id === BROKER.id);
+        await fleet.sender.up({ ...BROKER, id: 'claimed', interval: 60 });
+        await restored;
+        stop();
+
+        expect(told()).toEqual([
+            'add id-1 10.0.0.1',
+            'update claimed 10.0.0.1',
+            'update id-1 10.0.0.1',
+        ]);
+    });
+
     it('should take a broker back that said down, but not within a second', async () => {
         await fleet.sender.up(BROKER);
         await fleet.fence();
