@@ -554,6 +554,7 @@ export declare class Announcer {
  *
  * @param env - where `DISABLE_CLUSTER_MANAGER` and `REDIS_CLUSTER` are read from; `process.env` by
  * default
+ * @param options - of the manager, if there is one
  * @returns `{ clusterManagers }` with a new manager, which listens already: call this once and
  * share the result. Where `DISABLE_CLUSTER_MANAGER` is on (1/true/yes/on, in any case), it is
  * `{ cluster }` from `REDIS_CLUSTER`: `host:port` entries separated by commas, IPv6 in brackets, by
@@ -567,4 +568,5 @@ export declare class Announcer {
  */
 export declare function clusterOptions(
     env?: Record<string, string | undefined>,
+    options?: Partial<RustUDPClusterManagerOptions>,
 ): { cluster: IMessageQueueConnection[] } | { clusterManagers: RustUDPClusterManager[] };

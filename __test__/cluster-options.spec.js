@@ -41,6 +41,13 @@ describe('clusterOptions', () => {
         warn.mockRestore();
     });
 
+    it('should give the manager its options', async () => {
+        const { clusterManagers: [manager] } = clusterOptions({}, { port: 63001 });
+
+        expect(harness.listener.port).toBe(63001);
+        await manager.destroy();
+    });
+
     it('should read the environment of the process', () => {
         process.env.DISABLE_CLUSTER_MANAGER = '1';
         process.env.REDIS_CLUSTER = 'a:1';

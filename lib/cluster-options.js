@@ -8,11 +8,11 @@ const DEFAULT_CLUSTER = 'localhost:6379';
 /**
  * Makes the `clusterOptions` of index.d.ts.
  *
- * @param {new () => object} ClusterManager - what finds the brokers unless that is switched off
- * @returns {(env?: Record<string, string | undefined>) => object}
+ * @param {new (options?: object) => object} ClusterManager - what finds the brokers unless that is switched off
+ * @returns {(env?: Record<string, string | undefined>, options?: object) => object}
  */
 function createClusterOptions(ClusterManager) {
-    return function clusterOptions(env = process.env) {
+    return function clusterOptions(env = process.env, options) {
         const disabled = readFlag(env, 'DISABLE_CLUSTER_MANAGER', false);
 
         if (disabled.warning) {
@@ -20,7 +20,7 @@ function createClusterOptions(ClusterManager) {
         }
         return disabled.value
             ? { cluster: readCluster(env.REDIS_CLUSTER) }
-            : { clusterManagers: [new ClusterManager()] };
+            : { clusterManagers: [new ClusterManager(options)] };
     };
 }
 
