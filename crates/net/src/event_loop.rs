@@ -98,6 +98,9 @@ impl EventLoop {
                 news.notices.push(now, notice);
             });
         }
+        for speaker in &self.speakers {
+            speaker.note_panic(now, message);
+        }
         let panics = &mut self.panics;
         panics.call_all = true;
         if panics

@@ -173,10 +173,10 @@ mod tests {
     use std::sync::mpsc::{self, Receiver};
     use std::time::Duration;
 
-    use imqueue_udp_core::Change;
+    use imqueue_udp_core::{Announcement, Change};
 
     use super::*;
-    use crate::{Batch, Listener, Notice};
+    use crate::{Announcer, AnnouncerNotice, Batch, Listener, Notice};
 
     /// A listener on a port that the system chose.
     struct Follower {
@@ -260,6 +260,33 @@ mod tests {
         follower.say("imq\ta\tdown\t10.0.0.1:1");
         assert!(matches!(follower.next().changes[..], [Change::Removed(..)]));
         assert_eq!(follower.listener.stats().fleet.ups, 1);
+    }
+
+    #[test]
+    fn a_panic_is_reported_to_announcers_too() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let (send, calls) = mpsc::channel();
+        let interval = Duration::from_secs(1);
+        let options = AnnouncerOptions {
+            announcement: Announcement::new("imq", "a", "10.0.0.1", 1, interval, None).unwrap(),
+            destinations: Vec::new(),
+            interface: None,
+        };
+        let waker = move || {
+            send.send(()).ok();
+        };
+        let announcer = Announcer::start(options, Arc::new(waker)).unwrap();
+
+        inject_panic("on purpose");
+        calls.recv_timeout(Duration::from_secs(20)).unwrap();
+        let notices = announcer.take();
+        assert!(matches!(
+            &notices[..],
+            [AnnouncerNotice::Panicked { message, .. }] if **message == *"on purpose"
+        ));
+        announcer.stop();
+        calls.recv_timeout(Duration::from_secs(20)).unwrap();
+        assert!(matches!(announcer.take()[..], [AnnouncerNotice::Stopped]));
     }
 
     #[test]

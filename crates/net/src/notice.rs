@@ -295,13 +295,7 @@ impl fmt::Display for Notice {
                 write!(f, "and {ignored} were ignored. ")?;
                 f.write_str(likely_cause(*datagrams, *rejected, *ignored))
             }
-            Self::Panicked { message, held_back } => {
-                write!(
-                    f,
-                    "the UDP thread panicked and was restarted, please report this: "
-                )?;
-                write!(f, "{message}{}", HeldBack(*held_back))
-            }
+            Self::Panicked { message, held_back } => fmt_panic(f, message, *held_back),
             Self::ReceiveFailed {
                 port,
                 error,
@@ -358,6 +352,12 @@ fn likely_cause(datagrams: u64, rejected: u64, ignored: u64) -> &'static str {
     } else {
         "See stats().ignored: the options name and maxServers leave brokers out."
     }
+}
+
+/// What there is to say of a panic, to whoever is concerned.
+fn fmt_panic(f: &mut fmt::Formatter<'_>, message: &str, held_back: u64) -> fmt::Result {
+    f.write_str("the UDP thread panicked and was restarted, please report this: ")?;
+    write!(f, "{message}{}", HeldBack(held_back))
 }
 
 /// The end of a message that stands for others too.

@@ -69,6 +69,17 @@ impl Speaker {
         Arc::ptr_eq(&self.owner, owner)
     }
 
+    /// Notes, without a call yet, that the hub thread has panicked.
+    pub(crate) fn note_panic(&self, now: Instant, message: &Arc<str>) {
+        let notice = AnnouncerNotice::Panicked {
+            message: Arc::clone(message),
+            held_back: 0,
+        };
+        self.owner.inbox.post_quietly(|notices| {
+            notices.push(now, notice);
+        });
+    }
+
     pub(crate) fn call(&self) {
         self.owner.inbox.call();
     }
