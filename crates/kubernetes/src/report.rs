@@ -74,7 +74,7 @@ impl Report {
             _ if first => String::new(),
             _ => return None,
         };
-        let text = format!("following the pods in {place}{again}: {pods} have an address");
+        let text = format!("following the pods in {place}{again}: {pods} with an address");
         Some(notice(Level::Info, text))
     }
 
@@ -195,7 +195,7 @@ mod tests {
         let first = text(report.works(now, "namespace prod", 2));
         assert_eq!(
             first,
-            "following the pods in namespace prod: 2 have an address"
+            "following the pods in namespace prod: 2 with an address"
         );
         assert_eq!(report.works(now, "namespace prod", 3), None);
 
@@ -203,7 +203,7 @@ mod tests {
         let again = text(report.works(now + SECOND * 9, "namespace prod", 3));
         assert_eq!(
             again,
-            "following the pods in namespace prod again, after 9 s: 3 have an address"
+            "following the pods in namespace prod again, after 9 s: 3 with an address"
         );
         // As nobody was told that it failed again, nobody needs to know that it works again.
         assert_eq!(

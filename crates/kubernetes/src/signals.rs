@@ -23,7 +23,8 @@ pub(crate) fn without<T>(spawn: impl FnOnce() -> T) -> T {
     result
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::fs;
     use std::thread;

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::{self, Future};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{self, Instant};
@@ -121,11 +121,7 @@ impl State {
         self.roster.replace(listing.pods);
         self.roster.confirm(Instant::now());
         match &self.lists_only {
-            Some((until, refusal)) if Instant::now() < *until => {
-                let said = self.report.polls(refusal, self.refresh);
-                self.say(said);
-                Ok(self.poll())
-            }
+            Some((until, _)) if Instant::now() < *until => Ok(self.poll()),
             _ => {
                 self.publish();
                 self.position = Some(Position {
@@ -164,7 +160,8 @@ impl State {
         lasted: Duration,
         end: Result<(), Failure>,
     ) -> Result<Duration, Failure> {
-        if lasted >= GOOD_WATCH {
+        let good = lasted >= GOOD_WATCH;
+        if good {
             self.failures = 0;
         }
         let fresh = self
@@ -172,6 +169,7 @@ impl State {
             .as_ref()
             .is_some_and(|position| position.fresh);
         match end {
+            Ok(()) if good => Ok(Duration::ZERO),
             Ok(()) => Ok(self.pause()),
             // So it goes when nothing was heard for long; a list helps, unless it has just failed to.
             Err(Failure::Expired(_)) if !fresh => {
@@ -215,6 +213,10 @@ impl State {
     fn poll(&mut self) -> Duration {
         self.failures = 0;
         self.set_mode(Mode::Polling);
+        if let Some((_, refusal)) = &self.lists_only {
+            let said = self.report.polls(refusal, self.refresh);
+            self.say(said);
+        }
         self.confirm();
         self.refresh
     }
@@ -266,7 +268,7 @@ impl State {
         }
     }
 
-    fn locked(&self) -> std::sync::MutexGuard<'_, Snapshot> {
+    fn locked(&self) -> MutexGuard<'_, Snapshot> {
         self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
