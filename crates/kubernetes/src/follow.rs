@@ -127,7 +127,7 @@ mod tests {
     #[derive(Clone)]
     enum End {
         After(u64),
-        Fails(Failure),
+        FailsAfter(u64, Failure),
         Never,
     }
 
@@ -209,7 +209,10 @@ mod tests {
             }
             match self.1.clone() {
                 End::After(ms) => time::sleep(Duration::from_millis(ms)).await,
-                End::Fails(failure) => return Err(failure),
+                End::FailsAfter(ms, failure) => {
+                    time::sleep(Duration::from_millis(ms)).await;
+                    return Err(failure);
+                }
                 End::Never => future::pending().await,
             }
             Ok(None)
@@ -368,7 +371,10 @@ mod tests {
     async fn a_version_that_was_forgotten_is_replaced_at_once_and_in_silence() {
         let steps = [
             Step::List(Ok(&["1"])),
-            Step::Watch(vec![comes(2000, "2", "7")], End::Fails(status(410, None))),
+            Step::Watch(
+                vec![comes(2000, "2", "7")],
+                End::FailsAfter(0, status(410, None)),
+            ),
             Step::List(Ok(&["2"])),
             Step::Watch(vec![comes(2000, "3", "9")], End::After(2000)),
             Step::Refuse(status(410, None)),
@@ -391,6 +397,28 @@ mod tests {
                 "6000 list",
                 "6000 [3]",
                 "6000 watch 1",
+            ],
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_may_be_told_so_too() {
+        let steps = [
+            Step::List(Ok(&["1"])),
+            Step::Watch(vec![], End::FailsAfter(3000, status(410, None))),
+            Step::List(Ok(&["1", "2"])),
+            Step::Watch(vec![], End::Never),
+        ];
+        assert_eq!(
+            story(20, PodsOptions::default(), steps).await,
+            [
+                "0 list",
+                "0 [1]",
+                "0 watch 1",
+                "0 following the pods in",
+                "3000 list",
+                "3000 [1 2]",
+                "3000 watch 1",
             ],
         );
     }
@@ -425,7 +453,7 @@ mod tests {
         let steps = [
             Step::List(Err(nonsense())),
             Step::List(Ok(&["1"])),
-            Step::Watch(vec![comes(2000, "2", "7")], End::Fails(nonsense())),
+            Step::Watch(vec![comes(2000, "2", "7")], End::FailsAfter(0, nonsense())),
             Step::List(Ok(&["2"])),
             Step::Watch(vec![], End::Never),
         ];
@@ -560,7 +588,7 @@ mod tests {
         };
         let steps = [
             Step::List(Ok(&["1"])),
-            Step::Watch(vec![(2000, gone)], End::Fails(status(410, None))),
+            Step::Watch(vec![(2000, gone)], End::FailsAfter(0, status(410, None))),
             Step::List(Ok(&[])),
             Step::Watch(vec![comes(3000, "2", "9")], End::Never),
         ];

@@ -172,7 +172,7 @@ impl State {
             Ok(()) if good => Ok(Duration::ZERO),
             Ok(()) => Ok(self.pause()),
             // So it goes when nothing was heard for long; a list helps, unless it has just failed to.
-            Err(Failure::Expired(_)) if !fresh => {
+            Err(Failure::Expired(_)) if good || !fresh => {
                 self.position = None;
                 Ok(self.pause())
             }
