@@ -60,9 +60,9 @@ impl<S: Source> Follower<S> {
         }
     }
 
-    /// Lets it be run again after a panic.
-    pub(crate) fn recover(&mut self, panic: &str) -> Duration {
-        self.state.recover(panic)
+    /// Makes ready to run again after a panic.
+    pub(crate) async fn recover(&mut self, panic: &str) {
+        self.state.recover(panic).await;
     }
 
     /// Lists, and gives the pause after that.

@@ -57,6 +57,9 @@ const GOOD_WATCH: Duration = Duration::from_secs(1);
 /// Where pods may not be watched, it is tried again after so long: permissions change.
 const WATCH_AGAIN: Duration = Duration::from_secs(60);
 
+/// Nobody means to list without a pause.
+const SHORTEST_REFRESH: Duration = Duration::from_millis(100);
+
 /// The pause after the first failure. It doubles with each.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 
@@ -70,7 +73,7 @@ impl State {
         snapshot: Arc<Mutex<Snapshot>>,
     ) -> Self {
         Self {
-            refresh: options.refresh,
+            refresh: options.refresh.max(SHORTEST_REFRESH),
             silence: Duration::from_secs(options.watch_seconds().into()) + options.timeout,
             place: String::new(),
             position: None,
@@ -200,13 +203,15 @@ impl State {
         failure.retry_after().unwrap_or(pause)
     }
 
-    /// Begins anew after a panic, and gives the pause before.
-    pub(crate) fn recover(&mut self, panic: &str) -> Duration {
+    /// Begins anew after a panic, which may have been that of whoever is told.
+    pub(crate) async fn recover(&mut self, panic: &str) {
         self.position = None;
+        self.roster.repeat();
         self.set_mode(Mode::Waiting);
+        self.failures = self.failures.max(1);
+        time::sleep(self.pause()).await;
         let text = format!("following pods failed by a fault of its own, and begins anew: {panic}");
         self.say(Some(report::notice(Level::Error, text)));
-        LONGEST_PAUSE
     }
 
     /// Pods were listed, and will be again. Gives the pause before.
