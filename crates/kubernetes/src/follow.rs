@@ -260,12 +260,11 @@ mod tests {
         )
     }
 
-    /// What was asked and told within so many seconds, after the ms at which it was.
-    async fn story(
-        seconds: u64,
-        options: PodsOptions,
+    /// Follows a script, and writes down what is asked and told.
+    fn follower(
+        options: &PodsOptions,
         steps: impl Into<VecDeque<Step>>,
-    ) -> Vec<String> {
+    ) -> (Follower<Script>, Log) {
         let log = Log::new();
         let told = log.clone();
         let on_event = move |event| match event {
@@ -283,15 +282,28 @@ mod tests {
             confirmed: None,
             mode: Mode::Waiting,
         }));
-        let state = State::new(&options, Box::new(on_event), snapshot);
+        let state = State::new(options, Box::new(on_event), snapshot);
         let steps = steps.into();
         let script = Script {
             steps,
             log: log.clone(),
         };
-        let mut follower = Follower::new(script, state);
+        (Follower::new(script, state), log)
+    }
+
+    async fn run_for(seconds: u64, follower: &mut Follower<Script>) {
         let end = Duration::from_secs(seconds);
         assert!(time::timeout(end, follower.run()).await.is_err());
+    }
+
+    /// What is asked and told within so many seconds, after the ms at which it was.
+    async fn story(
+        seconds: u64,
+        options: PodsOptions,
+        steps: impl Into<VecDeque<Step>>,
+    ) -> Vec<String> {
+        let (mut follower, log) = follower(&options, steps);
+        run_for(seconds, &mut follower).await;
         log.lines()
     }
 
@@ -653,5 +665,32 @@ mod tests {
         let sizes = told.iter().map(|line| line.split(' ').count() - 1);
         assert_eq!(sizes.collect::<Vec<_>>(), [1, 2, 51, 80], "{told:?}");
         assert!(told[3].starts_with("1100 "), "{told:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_panic_all_is_told_again() {
+        let steps = [
+            Step::List(Ok(&["1"])),
+            Step::Watch(vec![], End::Never),
+            Step::List(Ok(&["1"])),
+            Step::Watch(vec![], End::Never),
+        ];
+        let (mut follower, log) = follower(&PodsOptions::default(), steps);
+        run_for(2, &mut follower).await;
+        follower.recover("on purpose").await;
+        run_for(2, &mut follower).await;
+        assert_eq!(
+            log.lines(),
+            [
+                "0 list",
+                "0 [1]",
+                "0 watch 1",
+                "0 following the pods in",
+                "2250 following pods failed by",
+                "2250 list",
+                "2250 [1]",
+                "2250 watch 1",
+            ],
+        );
     }
 }

@@ -138,7 +138,6 @@ impl State {
 
     /// A watch has begun.
     pub(crate) fn opened(&mut self) {
-        self.lists_only = None;
         self.set_mode(Mode::Watching);
         let said = self.report.watches(&self.place);
         self.say(said);
