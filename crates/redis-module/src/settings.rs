@@ -1,6 +1,5 @@
 //! What the environment and the arguments of `loadmodule` say.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -13,8 +12,8 @@ use crate::selection::Selection;
 /// What a module has been told, by arguments and by the environment. It remembers what made no
 /// sense.
 pub struct Options {
-    /// By name, until they have been read.
-    arguments: BTreeMap<String, String>,
+    /// Names and values, until they have been read.
+    arguments: Vec<(String, String)>,
     environment: Environment,
     warnings: Vec<String>,
 }
@@ -50,13 +49,13 @@ impl Options {
         environment: impl Fn(&str) -> Option<String> + 'static,
     ) -> Self {
         let mut options = Self {
-            arguments: BTreeMap::new(),
+            arguments: Vec::new(),
             environment: Box::new(environment),
             warnings: Vec::new(),
         };
         for pair in arguments.chunks(2) {
             match pair {
-                [name, value] => drop(options.arguments.insert(normal(name), value.clone())),
+                [name, value] => options.arguments.push((normal(name), value.clone())),
                 odd => options.warnings.push(format!(
                     "argument {:?} has no value and is ignored: arguments are pairs, such as \
                      interval 2",
@@ -82,8 +81,12 @@ impl Options {
                 .strip_prefix("REDIS_BROADCAST_")
                 .unwrap_or(variable),
         );
-        let (source, value) = match self.arguments.remove(&argument) {
-            Some(value) => (format!("argument {argument}"), value),
+        let place = self
+            .arguments
+            .iter()
+            .position(|(name, _)| *name == argument);
+        let (source, value) = match place.map(|place| self.arguments.remove(place)) {
+            Some((_, value)) => (format!("argument {argument}"), value),
             None => (variable.to_owned(), (self.environment)(variable)?),
         };
         let value = value.trim();
@@ -114,7 +117,7 @@ impl Options {
 
     /// Once everything has been read: all that made no sense.
     pub(crate) fn finish(mut self) -> Vec<String> {
-        for name in self.arguments.into_keys() {
+        for (name, _) in self.arguments {
             let warning = format!("argument {name:?} is not known and is ignored");
             self.warnings.push(warning);
         }
