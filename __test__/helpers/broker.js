@@ -152,12 +152,19 @@ class Broker {
         };
     }
 
-    /** The names of its threads, sorted. */
+    /** The names of its threads. */
     get threads() {
+        return Object.keys(this.signalMasks);
+    }
+
+    /** The signals that each of its threads blocks, as bits, by name. */
+    get signalMasks() {
         const tasks = `/proc/${this.pid}/task`;
-        return readdirSync(tasks)
-            .map(id => readFileSync(join(tasks, id, 'comm'), 'utf8').trim())
-            .sort();
+        return Object.fromEntries(readdirSync(tasks).map(id => {
+            const status = readFileSync(join(tasks, id, 'status'), 'utf8');
+            const field = name => new RegExp(`^${name}:\\s+(.*)`, 'm').exec(status)[1];
+            return [field('Name'), BigInt(`0x${field('SigBlk')}`)];
+        }));
     }
 
     /** Ends it the hard way, if it has not ended. */
