@@ -45,6 +45,9 @@ pub use module::{Recipe, Voice};
 pub use presence::Audience;
 pub use settings::Options;
 
+/// How much a line in Redis' log matters.
+pub use imqueue_udp_net::Level as LogLevel;
+
 /// Gives Redis the functions that it looks for in a module, for a type that is a [`Recipe`].
 #[macro_export]
 macro_rules! export {
