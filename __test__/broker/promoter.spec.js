@@ -141,6 +141,17 @@ describeServers('the module promoter', server => {
         expect(ear.heard).toHaveLength(end);
     });
 
+    it('should not leave when everything is deleted, after which Redis saves', async () => {
+        const broker = await start({
+            config: ['--save', '900', '1'],
+            env: { REDIS_BROADCAST_INTERVAL: '0.2' },
+        });
+        await ear.up(at(broker));
+        await broker.call('FLUSHALL');
+        await ear.up(at(broker), monotonicNow() + 500);
+        expect(ear.heard.every(({ type }) => type === 'up')).toBe(true);
+    });
+
     it('should not announce a replica until it becomes the master', async () => {
         const master = await start();
         await ear.up(at(master));

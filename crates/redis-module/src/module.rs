@@ -13,6 +13,7 @@ use imqueue_udp_net::Level;
 use crate::endpoints::{Endpoint, Listening, endpoints};
 use crate::ffi::{Event, Server};
 use crate::presence::{Audience, Line, Presence};
+use crate::probe::is_listened_on;
 use crate::settings::{Options, Settings};
 use crate::watch::Watch;
 
@@ -216,14 +217,22 @@ impl Module {
         let own = self.watch.addresses();
         let own =
             own.map_err(|error| warn(format!("this host's addresses cannot be listed: {error}")))?;
-        endpoints(
+        let wanted = endpoints(
             &self.listening(server).map_err(warn)?,
             &own,
             &self.settings.selection,
             self.settings.tls,
             self.presence.audience(),
-        )
-        .map_err(|reason| warn(reason.to_string()))
+        );
+        let wanted = wanted.map_err(|reason| warn(reason.to_string()))?;
+        // It may not listen where it was told to, and go on all the same.
+        let (open, shut): (Vec<_>, Vec<_>) = wanted
+            .into_iter()
+            .partition(|it| is_listened_on(it.socket()));
+        match shut.first() {
+            Some(shut) if open.is_empty() => Err(warn(format!("Redis does not listen on {shut}"))),
+            _ => Ok(open),
+        }
     }
 
     /// What Redis listens on: what we were told, or else what it says.
