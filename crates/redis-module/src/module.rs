@@ -189,7 +189,11 @@ impl Module {
 
     /// Announces what is to be announced now.
     fn refresh(&mut self, server: &Server<'_>) {
-        self.due = false;
+        // It can be configured while it loads its data.
+        if server.is_loading() {
+            self.due = true;
+            return;
+        }
         self.read_at = Instant::now();
         self.was_replica = server.is_replica();
         let wanted = self.wanted(server);
@@ -197,12 +201,13 @@ impl Module {
         let announced = self.presence.announce(endpoints);
         // It is tried again, as if something had changed.
         self.due = announced.is_err();
-        let failed = announced.map_err(|error| (Level::Warn, error)).err();
-        let reason = wanted.err().or(failed);
+        let failed = |error| (Level::Warn, format!("not all is announced: {error}"));
+        let nothing = |(level, reason)| (level, format!("nothing is announced: {reason}"));
+        let reason = wanted.err().map(nothing).or(announced.err().map(failed));
         if self.told != reason
             && let Some((level, reason)) = &reason
         {
-            server.log(*level, &format!("nothing is announced: {reason}"));
+            server.log(*level, reason);
         }
         self.told = reason;
     }
