@@ -1,4 +1,4 @@
-//! What the linker has to know.
+//! The build script of the modules: what the linker has to know.
 
 fn main() {
     // A signal handler that others have chained themselves to has to stay, whatever unloads it.
