@@ -1,6 +1,6 @@
 //! What the hub thread does: waits for something to happen, then does all that is due.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::future;
 use std::sync::Arc;
 use std::task::Poll;
@@ -13,12 +13,8 @@ use crate::announcer::Owner;
 use crate::backoff::Backoff;
 use crate::hub::Command;
 use crate::interface::Interfaces;
-use crate::listener::Subscriber;
 use crate::lookup::Lookups;
-use crate::notice::Notice;
-use crate::port::{Activity, Port};
-use crate::rest::Rest;
-use crate::socket::Buffers;
+use crate::ports::Listening;
 use crate::speaker::Speaker;
 
 /// Everything that lives on the hub thread. It outlasts a panic of [`run`](Self::run).
@@ -29,13 +25,12 @@ pub(crate) struct EventLoop {
     pending: VecDeque<Command>,
     /// Nobody is left to send commands.
     closed: bool,
-    ports: HashMap<u16, Port>,
+    /// There is none before the first listener.
+    ports: Option<Box<dyn Listening>>,
     speakers: Vec<Speaker>,
     interfaces: Interfaces,
     lookups: Lookups,
-    buffers: Buffers,
     alarm: Alarm,
-    rest: Rest,
     panics: Panics,
 }
 
@@ -57,13 +52,11 @@ impl EventLoop {
             commands,
             pending: VecDeque::new(),
             closed: false,
-            ports: HashMap::new(),
+            ports: None,
             speakers: Vec::new(),
             interfaces: Interfaces::default(),
             lookups: Lookups::new(sender),
-            buffers: Buffers::new(),
             alarm: Alarm::default(),
-            rest: Rest::default(),
             panics: Panics {
                 backoff: Backoff::new(Duration::from_millis(100), Duration::from_secs(5)),
                 last: None,
@@ -75,8 +68,7 @@ impl EventLoop {
     /// Works until the hub has no users left. Can be called again after a panic.
     pub(crate) async fn run(&mut self) {
         if std::mem::take(&mut self.panics.call_all) {
-            self.subscribers()
-                .for_each(|subscriber| subscriber.inbox.call());
+            self.ports.iter().for_each(|ports| ports.call_all());
             self.speakers.iter().for_each(Speaker::call);
         }
         self.turn();
@@ -89,14 +81,8 @@ impl EventLoop {
     /// After a panic: lets everybody know, and pauses, the longer the more often it happens.
     pub(crate) async fn recover(&mut self, message: &Arc<str>) {
         let now = Instant::now();
-        for subscriber in self.subscribers() {
-            subscriber.inbox.post_quietly(|news| {
-                let notice = Notice::Panicked {
-                    message: Arc::clone(message),
-                    held_back: 0,
-                };
-                news.notices.push(now, notice);
-            });
+        if let Some(ports) = &self.ports {
+            ports.note_panic(now, message);
         }
         for speaker in &self.speakers {
             speaker.note_panic(now, message);
@@ -118,10 +104,12 @@ impl EventLoop {
 
     /// Waits until there is something to do.
     async fn wait(&mut self) {
-        let ports = self.ports.values().filter_map(Port::poll_timeout);
+        let ports = self.ports.iter().filter_map(|ports| ports.poll_timeout());
         let speakers = self.speakers.iter().filter_map(Speaker::poll_timeout);
         let timeout = ports.chain(speakers).min();
-        self.rest.take(timeout);
+        if let Some(ports) = &mut self.ports {
+            ports.rest(timeout);
+        }
         self.collect(timeout, true).await;
     }
 
@@ -140,10 +128,8 @@ impl EventLoop {
                     }
                 }
             }
-            if readable {
-                for port in self.ports.values() {
-                    ready |= port.poll_readable(cx).is_ready();
-                }
+            if readable && let Some(ports) = &self.ports {
+                ready |= ports.poll_readable(cx);
             }
             if ready {
                 Poll::Ready(())
@@ -159,11 +145,9 @@ impl EventLoop {
         while let Some(command) = self.pending.pop_front() {
             self.obey(command);
         }
-        let mut activity = Activity::Nothing;
-        for port in self.ports.values_mut() {
-            activity = activity.max(port.turn(&mut self.buffers, &mut self.interfaces));
+        if let Some(ports) = &mut self.ports {
+            ports.turn(&mut self.interfaces);
         }
-        self.rest.record(Instant::now(), activity);
         for speaker in &mut self.speakers {
             speaker.handle_timeout(Instant::now(), &mut self.interfaces, &self.lookups);
         }
@@ -191,24 +175,18 @@ impl EventLoop {
                     speaker.stop(now, &mut self.interfaces, &self.lookups);
                 }
             }
-            Command::Subscribe(options, subscriber) => {
-                let number = options.port;
-                let port = self
-                    .ports
-                    .entry(number)
-                    .or_insert_with(|| Port::new(number, now));
-                port.subscribe(now, options, subscriber, &self.interfaces);
+            Command::Subscribe(options, subscriber, ports) => {
+                let ports = self.ports.get_or_insert_with(ports);
+                ports.subscribe(now, options, subscriber, &self.interfaces);
             }
             Command::Unsubscribe(subscriber) => {
-                self.ports.retain(|_, port| port.unsubscribe(&subscriber));
+                if let Some(ports) = &mut self.ports {
+                    ports.unsubscribe(&subscriber);
+                }
             }
             #[cfg(any(test, feature = "fault-injection"))]
             Command::Panic(message) => panic!("{message}"),
         }
-    }
-
-    fn subscribers(&self) -> impl Iterator<Item = &Arc<Subscriber>> {
-        self.ports.values().flat_map(Port::subscribers)
     }
 }
 

@@ -21,6 +21,8 @@ use crate::error::StartError;
 use crate::event_loop::EventLoop;
 use crate::listener::{ListenerOptions, Subscriber};
 use crate::lookup::NameKey;
+use crate::ports::Listening;
+use crate::thread::spawn_without_signals;
 
 /// The right to use the hub, and what keeps it running.
 #[derive(Debug)]
@@ -81,7 +83,8 @@ pub(crate) enum Command {
     Resolved(Arc<Owner>, NameKey, io::Result<Vec<SocketAddr>>),
     /// Says `down`.
     Stop(Arc<Owner>),
-    Subscribe(ListenerOptions, Arc<Subscriber>),
+    /// Brings along what the hub listens with, should this be the first listener.
+    Subscribe(ListenerOptions, Arc<Subscriber>, fn() -> Box<dyn Listening>),
     Unsubscribe(Arc<Subscriber>),
     #[cfg(any(test, feature = "fault-injection"))]
     Panic(String),
@@ -120,9 +123,7 @@ impl Hub {
         let runtime = runtime.map_err(StartError::Runtime)?;
         let (commands, receiver) = mpsc::unbounded_channel();
         let event_loop = EventLoop::new(receiver, commands.downgrade());
-        let thread = thread::Builder::new()
-            .name("imq-udp-hub".into())
-            .spawn(move || run(runtime, event_loop))
+        let thread = spawn_without_signals("imq-udp-hub", move || run(runtime, event_loop))
             .map_err(StartError::Thread)?;
         Ok(Self {
             users: 0,
