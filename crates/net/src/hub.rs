@@ -21,6 +21,7 @@ use crate::error::StartError;
 use crate::event_loop::EventLoop;
 use crate::listener::{ListenerOptions, Subscriber};
 use crate::lookup::NameKey;
+use crate::thread::spawn_without_signals;
 
 /// The right to use the hub, and what keeps it running.
 #[derive(Debug)]
@@ -118,9 +119,7 @@ impl Hub {
         let runtime = runtime.map_err(StartError::Runtime)?;
         let (commands, receiver) = mpsc::unbounded_channel();
         let event_loop = EventLoop::new(receiver, commands.downgrade());
-        let thread = thread::Builder::new()
-            .name("imq-udp-hub".into())
-            .spawn(move || run(runtime, event_loop))
+        let thread = spawn_without_signals("imq-udp-hub", move || run(runtime, event_loop))
             .map_err(StartError::Thread)?;
         Ok(Self {
             users: 0,

@@ -1,6 +1,7 @@
 //! The network interfaces of this host, and what follows from them: which datagrams belong to a
 //! network, which were sent to this host alone, and from where a broadcast has to leave.
 
+use std::io;
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
@@ -8,8 +9,47 @@ use if_addrs::{IfAddr, get_if_addrs};
 
 use crate::socket::Arrival;
 
+// Where a sandbox forbids the usual way to list them, as systemd does for Redis on Debian.
+#[cfg(target_os = "linux")]
+#[path = "imp/interfaces_linux.rs"]
+mod sandbox;
+
 /// Reaches every socket on a port of this host, and nobody else.
 pub(crate) const LOOPBACK_BROADCAST: Ipv4Addr = Ipv4Addr::new(127, 255, 255, 255);
+
+/// One IPv4 address of this host.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct InterfaceAddress {
+    /// The address.
+    pub address: Ipv4Addr,
+    /// The part of it that the whole network has in common; 0.0.0.0 where there is none.
+    pub netmask: Ipv4Addr,
+    /// Its interface is running and leads to a network that a broadcast reaches, which neither
+    /// loopback nor a point-to-point link does.
+    pub broadcasts: bool,
+    /// The name of the interface, such as `eth0`.
+    pub name: String,
+}
+
+/// Lists the IPv4 addresses of this host, in a stable order. On a host with very many interfaces
+/// this can take milliseconds.
+///
+/// # Errors
+///
+/// The system does not tell, not even where it forbids only one of two ways to ask (Linux).
+pub fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
+    let mut addresses: Vec<_> = list()?
+        .into_iter()
+        .map(|interface| InterfaceAddress {
+            address: interface.address,
+            netmask: interface.netmask,
+            broadcasts: interface.broadcasts,
+            name: interface.name,
+        })
+        .collect();
+    addresses.sort_unstable();
+    Ok(addresses)
+}
 
 /// The list as it was read last.
 #[derive(Debug, Default)]
@@ -40,8 +80,8 @@ impl Interfaces {
             return;
         }
         self.read_at = Some(now);
-        if let Ok(list) = get_if_addrs() {
-            self.list = list.into_iter().filter_map(Interface::read).collect();
+        if let Ok(list) = list() {
+            self.list = list;
         }
     }
 
@@ -123,6 +163,16 @@ impl Interfaces {
         let mut list = self.list.iter();
         list.any(|interface| interface.index == Some(index) && interface.address.is_loopback())
     }
+}
+
+/// The IPv4 addresses of this host.
+fn list() -> io::Result<Vec<Interface>> {
+    let usual = get_if_addrs();
+    #[cfg(target_os = "linux")]
+    if usual.is_err() {
+        return sandbox::list();
+    }
+    Ok(usual?.into_iter().filter_map(Interface::read).collect())
 }
 
 impl Interface {
@@ -274,6 +324,18 @@ mod tests {
                 .iter()
                 .any(|text| text.starts_with("127.255.255.255 ("))
         );
+    }
+
+    #[test]
+    fn tells_the_addresses_of_this_host() {
+        let addresses = interface_addresses().unwrap();
+        let loopback = addresses
+            .iter()
+            .find(|own| own.address == Ipv4Addr::LOCALHOST);
+        let loopback = loopback.expect("every host has one");
+        assert!(!loopback.broadcasts);
+        assert_eq!(loopback.netmask, Ipv4Addr::new(255, 0, 0, 0));
+        assert!(addresses.is_sorted());
     }
 
     #[test]

@@ -62,6 +62,7 @@ mod route;
 mod socket;
 mod speaker;
 mod stats;
+mod thread;
 mod tracker;
 
 pub use announcer::{Announcer, AnnouncerOptions};
@@ -70,6 +71,8 @@ pub use error::{DestinationError, StartError};
 #[cfg(any(test, feature = "fault-injection"))]
 pub use hub::inject_panic;
 pub use inbox::Waker;
+pub use interface::{InterfaceAddress, interface_addresses};
 pub use listener::{Batch, Listener, ListenerOptions};
 pub use notice::{AnnouncerNotice, Level, Notice};
 pub use stats::{AnnouncerStats, ListenerStats, SendStats};
+pub use thread::spawn_without_signals;
