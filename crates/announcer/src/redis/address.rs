@@ -202,7 +202,10 @@ mod tests {
         }
         let place = Place::Socket("/run/redis.sock".into());
         let login = read("unix://user:secret@/run/redis.sock?db=1").unwrap();
-        assert_eq!((login.place, login.password.as_deref()), (place, Some("secret")));
+        assert_eq!(
+            (login.place, login.password.as_deref()),
+            (place, Some("secret"))
+        );
     }
 
     #[test]
@@ -229,7 +232,13 @@ mod tests {
 
     #[test]
     fn knows_what_only_this_host_reaches() {
-        for text in ["127.0.0.1", "localhost:1", "[::1]", "0.0.0.0", "/run/redis.sock"] {
+        for text in [
+            "127.0.0.1",
+            "localhost:1",
+            "[::1]",
+            "0.0.0.0",
+            "/run/redis.sock",
+        ] {
             assert!(read(text).unwrap().place.is_local(), "{text}");
         }
         for text in ["10.0.0.1", "redis", "[fd00::1]"] {

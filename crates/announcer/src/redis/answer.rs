@@ -128,10 +128,7 @@ mod tests {
             judge("LOADING Redis is loading the dataset in memory"),
             Answer::Loading
         );
-        assert_eq!(
-            judge("BUSY Redis is busy running a script."),
-            Answer::Busy
-        );
+        assert_eq!(judge("BUSY Redis is busy running a script."), Answer::Busy);
         for words in [
             "NOAUTH Authentication required.",
             "MISCONF Redis is configured to save RDB snapshots",

@@ -217,9 +217,8 @@ mod tests {
 
     #[tokio::test]
     async fn asks_for_the_role_with_what_is_allowed() {
-        let replies = format!(
-            "{INFO}+PONG\r\n{NOPERM}$10\r\nrole:slave\r\n+PONG\r\n$11\r\nrole:master\r\n"
-        );
+        let replies =
+            format!("{INFO}+PONG\r\n{NOPERM}$10\r\nrole:slave\r\n+PONG\r\n$11\r\nrole:master\r\n");
         let (connection, far) = open(&Login::default(), &replies).await;
         let mut connection = connection.unwrap();
         assert_eq!(connection.probe().await.unwrap(), Answer::Replica);
@@ -227,7 +226,14 @@ mod tests {
         assert!(connection.tells_role());
         assert_eq!(
             asked(far, connection).await,
-            ["INFO server", "PING", "ROLE", "INFO replication", "PING", "INFO replication"]
+            [
+                "INFO server",
+                "PING",
+                "ROLE",
+                "INFO replication",
+                "PING",
+                "INFO replication"
+            ]
         );
     }
 

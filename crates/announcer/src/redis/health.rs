@@ -110,7 +110,11 @@ impl Health {
     /// The connection on which it answered is gone.
     pub(crate) fn lost(&mut self, now: Instant) {
         let second_chance = now + SECOND_CHANCE;
-        if self.deadline.as_ref().is_none_or(|(at, _)| *at > second_chance) {
+        if self
+            .deadline
+            .as_ref()
+            .is_none_or(|(at, _)| *at > second_chance)
+        {
             self.deadline = Some((second_chance, Reason::Closed));
         }
     }
@@ -365,7 +369,10 @@ mod tests {
         ];
         let verdicts = reasons.map(Verdict::Silent);
         let codes = verdicts.iter().map(Verdict::code);
-        let codes: Vec<_> = [Verdict::Announce(Run(1)).code()].into_iter().chain(codes).collect();
+        let codes: Vec<_> = [Verdict::Announce(Run(1)).code()]
+            .into_iter()
+            .chain(codes)
+            .collect();
         assert_eq!(codes, Verdict::CODES);
     }
 }

@@ -13,10 +13,10 @@ mod probe;
 mod resp;
 mod tls;
 
-pub(crate) use address::{Address, AddressError, Place, host_and_port};
-pub(crate) use health::{Health, Verdict};
+pub(crate) use address::{Address, Place, host_and_port};
+pub(crate) use health::{Health, Reason, Run, Verdict};
 pub(crate) use probe::Probe;
-pub(crate) use tls::{Tls, TlsError, TlsFiles};
+pub(crate) use tls::{Tls, TlsFiles};
 
 /// How to reach a Redis.
 #[derive(Clone, Debug)]

@@ -10,9 +10,9 @@ use tokio::time::{self, sleep, sleep_until};
 
 use crate::log::{Level, Log};
 
+use super::Target;
 use super::connection::Connection;
 use super::health::{Health, Verdict};
-use super::Target;
 
 /// How long after a failure to connect the next attempt follows; twice as long each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);

@@ -128,3 +128,18 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     }
     Ok(list)
 }
+
+/// As `--print-config` shows it.
+impl std::fmt::Display for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "to {}", self.name.to_str())?;
+        match &self.files.ca {
+            Some(ca) => write!(f, ", trusting {}", ca.display())?,
+            None => f.write_str(", trusting whom the system trusts")?,
+        }
+        match &self.files.client {
+            Some((certificate, _)) => write!(f, ", as {}", certificate.display()),
+            None => Ok(()),
+        }
+    }
+}

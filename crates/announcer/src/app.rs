@@ -1,0 +1,256 @@
+//! Connects what knows the Redis, what knows the addresses, and what announces; until a signal ends
+//! it.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use imqueue_udp_net::Destination;
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::time::{MissedTickBehavior, interval};
+use uuid::Uuid;
+
+use crate::advertise::Addresses;
+use crate::announcing::Announcing;
+use crate::http;
+use crate::log::{Level, Log};
+use crate::redis::{Health, Probe, Reason, Run, Verdict};
+use crate::settings::Settings;
+use crate::status::Status;
+
+/// How often the Redis is asked, at least: how late it is noticed that it became a replica.
+const LONGEST_PERIOD: Duration = Duration::from_secs(1);
+
+/// How often what could not be started is tried again.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// How many probes may wait for the status.
+const QUESTIONS: usize = 16;
+
+/// Why the program could not begin.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub(crate) enum RunError {
+    #[error("the event loop cannot be made: {0}")]
+    Runtime(#[source] io::Error),
+    #[error("signals cannot be received: {0}")]
+    Signals(#[source] io::Error),
+    #[error("--health-port: {0} cannot be listened on: {1}")]
+    HealthPort(SocketAddr, #[source] io::Error),
+}
+
+/// Announces the Redis until SIGTERM or SIGINT, and says then that it leaves.
+///
+/// # Errors
+///
+/// It could not begin; nothing was announced then.
+pub(crate) fn run(settings: Settings) -> Result<(), RunError> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(RunError::Runtime)?;
+    let result = runtime.block_on(async { App::start(settings)?.run().await });
+    // Somebody may still be looking a name up.
+    runtime.shutdown_background();
+    result
+}
+
+struct App {
+    settings: Settings,
+    announcing: Announcing,
+    verdicts: watch::Receiver<Verdict>,
+    /// `None`: not looked yet.
+    addresses: watch::Receiver<Option<Addresses>>,
+    destinations: watch::Receiver<Vec<Destination>>,
+    questions: mpsc::Receiver<oneshot::Sender<Status>>,
+    news: Arc<Notify>,
+    /// The broker that the Redis was last, also while it is not announced.
+    broker: Option<(Run, Uuid)>,
+    log: Log,
+    /// Keeps the destinations from being the last ones.
+    _redirect: watch::Sender<Vec<Destination>>,
+}
+
+impl App {
+    fn start(settings: Settings) -> Result<Self, RunError> {
+        let log = Log::new();
+        let (question, questions) = mpsc::channel(QUESTIONS);
+        if let Some(address) = settings.health {
+            let listener = http::bind(address).and_then(TcpListener::from_std);
+            let listener = listener.map_err(|error| RunError::HealthPort(address, error))?;
+            tokio::spawn(http::serve(listener, question));
+        }
+        let (verdict, verdicts) = watch::channel(Verdict::Silent(Reason::Unknown));
+        let probe = Probe {
+            target: settings.target.clone(),
+            health: Health::new(settings.patience, settings.replicas),
+            period: (settings.manner.interval / 2).min(LONGEST_PERIOD),
+            patience: settings.patience,
+            verdict,
+            log: log.clone(),
+        };
+        tokio::spawn(probe.run());
+
+        let (redirect, destinations) = watch::channel(settings.recipe.destinations());
+        let (found, addresses) = watch::channel(None);
+        tokio::spawn(settings.plan.clone().follow(destinations.clone(), found));
+
+        let news = Arc::new(Notify::new());
+        let mut announcing =
+            Announcing::new(settings.manner.clone(), Arc::clone(&news), log.clone());
+        announcing.redirect(settings.recipe.destinations());
+        Ok(Self {
+            settings,
+            announcing,
+            verdicts,
+            addresses,
+            destinations,
+            questions,
+            news,
+            broker: None,
+            log,
+            _redirect: redirect,
+        })
+    }
+
+    async fn run(mut self) -> Result<(), RunError> {
+        let mut signals = Signals::new().map_err(RunError::Signals)?;
+        let mut retry = interval(RETRY);
+        retry.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let news = Arc::clone(&self.news);
+        self.say(Level::Info, "start", "started");
+        loop {
+            tokio::select! {
+                biased;
+                () = signals.received() => break,
+                Ok(()) = self.verdicts.changed() => self.obey(),
+                Ok(()) = self.addresses.changed() => self.readdress(),
+                Ok(()) = self.destinations.changed() => {
+                    let destinations = self.destinations.borrow_and_update().clone();
+                    self.announcing.redirect(destinations);
+                }
+                () = news.notified() => self.announcing.report(),
+                Some(question) = self.questions.recv() => {
+                    // The client may have left meanwhile.
+                    let _ = question.send(self.status());
+                }
+                _ = retry.tick() => self.announcing.adjust(),
+            }
+        }
+        self.announcing.stop();
+        self.log.say(Level::Info, "end", "ended by a signal");
+        Ok(())
+    }
+
+    /// Does what is to be done about the Redis.
+    fn obey(&mut self) {
+        let verdict = self.verdicts.borrow_and_update().clone();
+        match verdict {
+            Verdict::Announce(run) => {
+                let guid = match self.broker {
+                    Some((known, guid)) if known == run => guid,
+                    _ => Uuid::new_v4(),
+                };
+                self.broker = Some((run, guid));
+                if self.announcing.guid() != Some(guid) {
+                    self.announcing.start(guid);
+                    self.say(Level::Info, "ready", &format!("ready, announced as {guid}"));
+                }
+            }
+            Verdict::Silent(reason) => {
+                self.announcing.stop();
+                let level = match reason {
+                    Reason::Loading | Reason::Replica | Reason::Unknown => Level::Info,
+                    Reason::Closed | Reason::Hanging(_) | Reason::Unreachable(_) => Level::Warn,
+                    Reason::Refused(_) => Level::Error,
+                };
+                self.say(level, reason.code(), &format!("not announced: {reason}"));
+            }
+        }
+    }
+
+    fn readdress(&mut self) {
+        let addresses = self.addresses.borrow_and_update().clone();
+        match addresses {
+            Some(Ok(addresses)) => {
+                self.announcing.readdress(addresses);
+                let announced = self.announcing.announced();
+                if !announced.is_empty() {
+                    let text = format!("announced at {}", announced.join(", "));
+                    self.say(Level::Info, "address", &text);
+                }
+            }
+            Some(Err(error)) => {
+                self.announcing.readdress(Vec::new());
+                self.say(
+                    Level::Error,
+                    "no address",
+                    &format!("not announced: {error}"),
+                );
+            }
+            None => {}
+        }
+    }
+
+    fn status(&self) -> Status {
+        let verdict = self.verdicts.borrow();
+        let addresses = self.addresses.borrow();
+        let obstacle = match (&*verdict, &*addresses) {
+            (Verdict::Silent(reason), _) => Some(reason.to_string()),
+            (_, Some(Err(error))) => Some(error.to_string()),
+            _ => None,
+        };
+        Status {
+            recipe: self.settings.recipe.name(),
+            redis: verdict.code(),
+            announced: self.announcing.announced(),
+            obstacle,
+            sent: self.announcing.stats(),
+        }
+    }
+
+    fn say(&self, level: Level, cause: &'static str, message: &str) {
+        let redis = &self.settings.target.place;
+        self.log
+            .say(level, cause, &format!("Redis at {redis}: {message}"));
+    }
+}
+
+/// What asks the program to end.
+#[cfg(unix)]
+struct Signals(tokio::signal::unix::Signal, tokio::signal::unix::Signal);
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self(
+            signal(SignalKind::terminate())?,
+            signal(SignalKind::interrupt())?,
+        ))
+    }
+
+    async fn received(&mut self) {
+        tokio::select! {
+            _ = self.0.recv() => {}
+            _ = self.1.recv() => {}
+        }
+    }
+}
+
+/// What asks the program to end.
+#[cfg(not(unix))]
+struct Signals(tokio::signal::windows::CtrlC);
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        tokio::signal::windows::ctrl_c().map(Self)
+    }
+
+    async fn received(&mut self) {
+        self.0.recv().await;
+    }
+}
