@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::redis::Password;
 
-    const INFO: &str = "$15\r\nrun_id:4711abc\r\n";
+    const INFO: &str = "$14\r\nrun_id:4711abc\r\n";
     const NOPERM: &str = "-NOPERM no permissions\r\n";
 
     /// A connection to something that sends these replies, whatever it is asked; and what it was
