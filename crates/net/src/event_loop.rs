@@ -1,6 +1,6 @@
 //! What the hub thread does: waits for something to happen, then does all that is due.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::future::{self, Future};
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,11 +14,8 @@ use crate::announcer::Owner;
 use crate::backoff::Backoff;
 use crate::hub::Command;
 use crate::interface::Interfaces;
-use crate::listener::Subscriber;
 use crate::lookup::Lookups;
-use crate::notice::Notice;
-use crate::port::Port;
-use crate::socket::Buffers;
+use crate::ports::Listening;
 use crate::speaker::Speaker;
 
 /// Everything that lives on the hub thread. It outlasts a panic of [`run`](Self::run).
@@ -29,11 +26,11 @@ pub(crate) struct EventLoop {
     pending: VecDeque<Command>,
     /// Nobody is left to send commands.
     closed: bool,
-    ports: HashMap<u16, Port>,
+    /// There is none before the first listener.
+    ports: Option<Box<dyn Listening>>,
     speakers: Vec<Speaker>,
     interfaces: Interfaces,
     lookups: Lookups,
-    buffers: Buffers,
     panics: Panics,
 }
 
@@ -55,11 +52,10 @@ impl EventLoop {
             commands,
             pending: VecDeque::new(),
             closed: false,
-            ports: HashMap::new(),
+            ports: None,
             speakers: Vec::new(),
             interfaces: Interfaces::default(),
             lookups: Lookups::new(sender),
-            buffers: Buffers::new(),
             panics: Panics {
                 backoff: Backoff::new(Duration::from_millis(100), Duration::from_secs(5)),
                 last: None,
@@ -71,8 +67,7 @@ impl EventLoop {
     /// Works until the hub has no users left. Can be called again after a panic.
     pub(crate) async fn run(&mut self) {
         if std::mem::take(&mut self.panics.call_all) {
-            self.subscribers()
-                .for_each(|subscriber| subscriber.inbox.call());
+            self.ports.iter().for_each(|ports| ports.call_all());
             self.speakers.iter().for_each(Speaker::call);
         }
         self.turn();
@@ -85,14 +80,8 @@ impl EventLoop {
     /// After a panic: lets everybody know, and pauses, the longer the more often it happens.
     pub(crate) async fn recover(&mut self, message: &Arc<str>) {
         let now = Instant::now();
-        for subscriber in self.subscribers() {
-            subscriber.inbox.post_quietly(|news| {
-                let notice = Notice::Panicked {
-                    message: Arc::clone(message),
-                    held_back: 0,
-                };
-                news.notices.push(now, notice);
-            });
+        if let Some(ports) = &self.ports {
+            ports.note_panic(now, message);
         }
         let panics = &mut self.panics;
         panics.call_all = true;
@@ -111,7 +100,7 @@ impl EventLoop {
 
     /// Waits until there is something to do.
     async fn wait(&mut self) {
-        let ports = self.ports.values().filter_map(Port::poll_timeout);
+        let ports = self.ports.iter().filter_map(|ports| ports.poll_timeout());
         let speakers = self.speakers.iter().filter_map(Speaker::poll_timeout);
         let timeout = ports.chain(speakers).min();
         self.collect(timeout, true).await;
@@ -138,10 +127,8 @@ impl EventLoop {
                     }
                 }
             }
-            if readable {
-                for port in self.ports.values() {
-                    ready |= port.poll_readable(cx).is_ready();
-                }
+            if readable && let Some(ports) = &self.ports {
+                ready |= ports.poll_readable(cx);
             }
             if ready {
                 Poll::Ready(())
@@ -157,8 +144,8 @@ impl EventLoop {
         while let Some(command) = self.pending.pop_front() {
             self.obey(command);
         }
-        for port in self.ports.values_mut() {
-            port.turn(&mut self.buffers, &mut self.interfaces);
+        if let Some(ports) = &mut self.ports {
+            ports.turn(&mut self.interfaces);
         }
         for speaker in &mut self.speakers {
             speaker.handle_timeout(Instant::now(), &mut self.interfaces, &self.lookups);
@@ -187,24 +174,18 @@ impl EventLoop {
                     speaker.stop(now, &mut self.interfaces, &self.lookups);
                 }
             }
-            Command::Subscribe(options, subscriber) => {
-                let number = options.port;
-                let port = self
-                    .ports
-                    .entry(number)
-                    .or_insert_with(|| Port::new(number, now));
-                port.subscribe(now, options, subscriber, &self.interfaces);
+            Command::Subscribe(options, subscriber, ports) => {
+                let ports = self.ports.get_or_insert_with(ports);
+                ports.subscribe(now, options, subscriber, &self.interfaces);
             }
             Command::Unsubscribe(subscriber) => {
-                self.ports.retain(|_, port| port.unsubscribe(&subscriber));
+                if let Some(ports) = &mut self.ports {
+                    ports.unsubscribe(&subscriber);
+                }
             }
             #[cfg(any(test, feature = "fault-injection"))]
             Command::Panic(message) => panic!("{message}"),
         }
-    }
-
-    fn subscribers(&self) -> impl Iterator<Item = &Arc<Subscriber>> {
-        self.ports.values().flat_map(Port::subscribers)
     }
 }
 

@@ -21,6 +21,7 @@ use crate::error::StartError;
 use crate::event_loop::EventLoop;
 use crate::listener::{ListenerOptions, Subscriber};
 use crate::lookup::NameKey;
+use crate::ports::Listening;
 use crate::thread::spawn_without_signals;
 
 /// The right to use the hub, and what keeps it running.
@@ -80,7 +81,8 @@ pub(crate) enum Command {
     Resolved(Arc<Owner>, NameKey, io::Result<Vec<SocketAddr>>),
     /// Says `down`.
     Stop(Arc<Owner>),
-    Subscribe(ListenerOptions, Arc<Subscriber>),
+    /// Brings along what the hub listens with, should this be the first listener.
+    Subscribe(ListenerOptions, Arc<Subscriber>, fn() -> Box<dyn Listening>),
     Unsubscribe(Arc<Subscriber>),
     #[cfg(any(test, feature = "fault-injection"))]
     Panic(String),

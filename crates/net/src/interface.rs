@@ -24,8 +24,10 @@ pub struct InterfaceAddress {
     pub address: Ipv4Addr,
     /// The part of it that the whole network has in common; 0.0.0.0 where there is none.
     pub netmask: Ipv4Addr,
-    /// Its interface is running and leads to a network that a broadcast reaches, which neither
-    /// loopback nor a point-to-point link does.
+    /// Its interface is up, and has a link.
+    pub running: bool,
+    /// That, and it leads to a network that a broadcast reaches, which neither loopback nor a
+    /// point-to-point link does.
     pub broadcasts: bool,
     /// The name of the interface, such as `eth0`.
     pub name: String,
@@ -43,6 +45,7 @@ pub fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
         .map(|interface| InterfaceAddress {
             address: interface.address,
             netmask: interface.netmask,
+            running: interface.running,
             broadcasts: interface.broadcasts,
             name: interface.name,
         })
@@ -66,6 +69,7 @@ pub(crate) struct Interface {
     index: Option<u32>,
     address: Ipv4Addr,
     netmask: Ipv4Addr,
+    running: bool,
     /// It is running and leads to more than one peer.
     broadcasts: bool,
 }
@@ -184,6 +188,7 @@ impl Interface {
             index: interface.index,
             address: address.ip,
             netmask: address.netmask,
+            running: interface.is_oper_up(),
             broadcasts: interface.is_oper_up() && !interface.is_p2p() && !address.is_loopback(),
             name: interface.name,
         })
@@ -216,6 +221,7 @@ impl Interfaces {
                 index: Some(index),
                 address: address.into(),
                 netmask: netmask.into(),
+                running: true,
                 broadcasts,
             };
         let list = vec![
@@ -333,7 +339,7 @@ mod tests {
             .iter()
             .find(|own| own.address == Ipv4Addr::LOCALHOST);
         let loopback = loopback.expect("every host has one");
-        assert!(!loopback.broadcasts);
+        assert!(loopback.running && !loopback.broadcasts);
         assert_eq!(loopback.netmask, Ipv4Addr::new(255, 0, 0, 0));
         assert!(addresses.is_sorted());
     }

@@ -57,6 +57,7 @@ mod lookup;
 mod notice;
 mod outlook;
 mod port;
+mod ports;
 mod relay;
 mod route;
 mod socket;

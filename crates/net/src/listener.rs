@@ -8,6 +8,7 @@ use imqueue_udp_core::{Change, Changes, FleetConfig};
 use crate::destination::DEFAULT_PORT;
 use crate::hub::{Command, Lease};
 use crate::inbox::{Inbox, Messages, Waker};
+use crate::ports::Ports;
 use crate::stats::Counters;
 use crate::{ListenerStats, Notice, StartError};
 
@@ -63,7 +64,8 @@ impl Listener {
     pub fn start(options: ListenerOptions, waker: Waker) -> Result<Self, StartError> {
         let lease = Lease::take()?;
         let subscriber = Arc::new(Subscriber::new(waker));
-        lease.send(Command::Subscribe(options, Arc::clone(&subscriber)));
+        let command = Command::Subscribe(options, Arc::clone(&subscriber), Ports::boxed);
+        lease.send(command);
         Ok(Self { subscriber, lease })
     }
 

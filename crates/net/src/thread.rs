@@ -58,7 +58,9 @@ mod tests {
             destinations: vec!["127.0.0.1:9".parse().unwrap()],
             interface: None,
         };
-        let waker = move || drop(send.send(signals::is_blocked(libc::SIGTERM)));
+        let waker = move || {
+            send.send(signals::is_blocked(libc::SIGTERM)).ok();
+        };
         let _announcer = Announcer::start(options, Arc::new(waker)).unwrap();
         assert!(receive.recv_timeout(Duration::from_secs(20)).unwrap());
     }

@@ -59,6 +59,7 @@ fn read(socket: &Socket, mut request: libc::ifreq) -> io::Result<Interface> {
     control(socket, libc::SIOCGIFFLAGS, &mut request)?;
     // SAFETY: the kernel has just written the flags.
     let flags = libc::c_int::from(unsafe { request.ifr_ifru.ifru_flags });
+    let running = flags & libc::IFF_RUNNING != 0;
 
     request = named;
     control(socket, libc::SIOCGIFINDEX, &mut request)?;
@@ -72,9 +73,8 @@ fn read(socket: &Socket, mut request: libc::ifreq) -> io::Result<Interface> {
         index: u32::try_from(index).ok(),
         address,
         netmask,
-        broadcasts: flags & libc::IFF_RUNNING != 0
-            && flags & libc::IFF_POINTOPOINT == 0
-            && !address.is_loopback(),
+        running,
+        broadcasts: running && flags & libc::IFF_POINTOPOINT == 0 && !address.is_loopback(),
     })
 }
 

@@ -1,0 +1,269 @@
+//! The life of a module: what happens on Redis' main thread.
+
+use std::any::Any;
+use std::error::Error;
+use std::ffi::CStr;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+use std::{env, fmt};
+
+use imqueue_udp_net::Level;
+
+use crate::endpoints::{Endpoint, Listening, endpoints};
+use crate::ffi::{Event, Server};
+use crate::presence::{Audience, Line, Presence};
+use crate::settings::{Options, Settings};
+use crate::watch::Watch;
+
+/// What makes one module out of what all have in common: whom it tells of its Redis.
+pub trait Recipe: Sized + Send + 'static {
+    /// The name in `MODULE LIST`.
+    const NAME: &'static CStr;
+    /// Whom it tells.
+    const AUDIENCE: Audience;
+
+    /// Begins to find out who they are, and reads its own settings. Dropped when the module is
+    /// unloaded, on Redis' main thread.
+    ///
+    /// # Errors
+    ///
+    /// Why the module cannot be loaded.
+    fn start(options: &mut Options, voice: Voice) -> Result<Self, Box<dyn Error>>;
+}
+
+/// How a [`Recipe`] says what it has found out, from any thread.
+#[derive(Clone, Debug)]
+pub struct Voice(Arc<Presence>);
+
+impl Voice {
+    /// From now on these hosts are told, and no others. New ones hear of the broker at once.
+    pub fn redirect(&self, hosts: Vec<IpAddr>) {
+        self.0.redirect(hosts);
+    }
+
+    /// Adds a line to Redis' log, within a tenth of a second.
+    pub fn log(&self, level: Level, message: String) {
+        self.0.log(level, message);
+    }
+}
+
+/// The module while it is loaded. A static can outlive an unload, and be met again by the next
+/// load: hence nothing in it is set only once.
+static MODULE: Mutex<Option<Module>> = Mutex::new(None);
+
+/// How often Redis is asked what it listens on, where it tells of changes, and where it does not.
+const READ_AGAIN: Duration = Duration::from_secs(5);
+const READ_AGAIN_UNTOLD: Duration = Duration::from_millis(500);
+
+/// After a goodbye, so many crons show that Redis goes on: one may belong to the very moment, at
+/// the next one it has tried to end.
+const GOES_ON: u32 = 2;
+
+struct Module {
+    // In the order in which they are dropped: threads before what they use.
+    recipe: Box<dyn Any + Send>,
+    watch: Watch,
+    presence: Arc<Presence>,
+    settings: Settings,
+    read_every: Duration,
+    read_at: Instant,
+    /// Something has changed.
+    due: bool,
+    was_replica: bool,
+    /// Everything was deleted since the last cron, after which Redis saves that there is nothing.
+    flushed: bool,
+    /// How many crons there were since the goodbye.
+    silent_crons: u32,
+    /// Why nothing is announced, as it was told last.
+    told: Option<Line>,
+}
+
+/// Starts all that the module needs. Redis calls for events only after that.
+pub(crate) fn load<R: Recipe>(server: &Server<'_>, arguments: &[String]) -> Result<(), String> {
+    let environment = |name: &str| Some(env::var_os(name)?.to_string_lossy().into_owned());
+    let mut options = Options::new(arguments, environment);
+    let settings = Settings::read(&mut options);
+    let presence = Arc::new(Presence::new(&settings, R::AUDIENCE));
+    let recipe = R::start(&mut options, Voice(Arc::clone(&presence)));
+    let recipe = recipe.map_err(|error| error.to_string())?;
+    let on_signal = Arc::clone(&presence);
+    let watch = Watch::start(move || on_signal.say_goodbye())
+        .map_err(|error| format!("cannot watch this host: {error}"))?;
+
+    for warning in options.finish() {
+        server.log(Level::Warn, &warning);
+    }
+    let module = Module {
+        recipe: Box::new(recipe),
+        watch,
+        presence,
+        settings,
+        read_every: READ_AGAIN,
+        read_at: Instant::now(),
+        due: true,
+        was_replica: false,
+        flushed: false,
+        silent_crons: 0,
+        told: None,
+    };
+    *MODULE.lock().unwrap_or_else(PoisonError::into_inner) = Some(module);
+    Ok(())
+}
+
+/// Redis does not tell of changes of its configuration.
+pub(crate) fn expect_no_config_events() {
+    with_module(|module| module.read_every = READ_AGAIN_UNTOLD);
+}
+
+/// Says goodbye and ends everything.
+pub(crate) fn unload(server: &Server<'_>) {
+    let module = MODULE.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(module) = module {
+        module.presence.leave();
+        module.log(server);
+    }
+}
+
+/// Something has happened in Redis.
+pub(crate) fn handle(server: &Server<'_>, event: Event) {
+    with_module(|module| match event {
+        Event::Changed => module.refresh(server),
+        Event::Cron => module.cron(server),
+        Event::Flushed => module.flushed = true,
+        // Saving can take minutes, and while it lasts Redis answers nobody. What is saved after
+        // everything was deleted takes no time.
+        Event::Saving if module.flushed => {}
+        Event::Saving | Event::Shutdown => {
+            module.presence.leave();
+            module.log(server);
+        }
+    });
+}
+
+/// Does nothing if one call leads to another, which Redis never does.
+fn with_module(act: impl FnOnce(&mut Module)) {
+    let mut slot = match MODULE.try_lock() {
+        Ok(slot) => slot,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return,
+    };
+    if let Some(module) = &mut *slot {
+        act(module);
+    }
+}
+
+impl Module {
+    /// Redis calls this ten times a second, as long as it is ready to serve.
+    fn cron(&mut self, server: &Server<'_>) {
+        self.flushed = false;
+        self.follow_shutdown(server);
+        let changed = self.watch.changed() || self.was_replica != server.is_replica();
+        if changed || self.due || self.read_at.elapsed() >= self.read_every {
+            self.refresh(server);
+        }
+        self.log(server);
+    }
+
+    /// A shutdown can wait for replicas, fail, or be called off; a save ends.
+    fn follow_shutdown(&mut self, server: &Server<'_>) {
+        if server.is_shutting_down() {
+            self.presence.say_goodbye();
+            self.silent_crons = 0;
+        } else if self.presence.is_silent() {
+            self.silent_crons += 1;
+            if self.silent_crons >= GOES_ON {
+                self.silent_crons = 0;
+                self.presence.resume();
+                self.due = true;
+            }
+        }
+    }
+
+    /// Announces what is to be announced now.
+    fn refresh(&mut self, server: &Server<'_>) {
+        self.due = false;
+        self.read_at = Instant::now();
+        self.was_replica = server.is_replica();
+        let wanted = self.wanted(server);
+        let endpoints = wanted.as_deref().unwrap_or_default();
+        let announced = self.presence.announce(endpoints);
+        // It is tried again, as if something had changed.
+        self.due = announced.is_err();
+        let failed = announced.map_err(|error| (Level::Warn, error)).err();
+        let reason = wanted.err().or(failed);
+        if self.told != reason
+            && let Some((level, reason)) = &reason
+        {
+            server.log(*level, &format!("nothing is announced: {reason}"));
+        }
+        self.told = reason;
+    }
+
+    fn wanted(&self, server: &Server<'_>) -> Result<Vec<Endpoint>, Line> {
+        if server.is_replica() && !self.settings.replicas {
+            let reason = "this Redis is a replica, and writes to it fail; \
+                REDIS_BROADCAST_REPLICAS=1 announces replicas too";
+            return Err((Level::Info, reason.to_owned()));
+        }
+        let warn = |reason: String| (Level::Warn, reason);
+        let own = self.watch.addresses();
+        let own =
+            own.map_err(|error| warn(format!("this host's addresses cannot be listed: {error}")))?;
+        endpoints(
+            &self.listening(server).map_err(warn)?,
+            &own,
+            &self.settings.selection,
+            self.settings.tls,
+            self.presence.audience(),
+        )
+        .map_err(|reason| warn(reason.to_string()))
+    }
+
+    /// What Redis listens on: what we were told, or else what it says.
+    fn listening(&self, server: &Server<'_>) -> Result<Listening, String> {
+        let settings = &self.settings;
+        let ask = |name: &CStr| server.config(name)?.parse().ok();
+        let port = settings.redis_port.or_else(|| ask(c"port"));
+        let tls_port = settings.redis_tls_port.or_else(|| ask(c"tls-port"));
+        if port.is_none() && tls_port.is_none() {
+            return Err(
+                "Redis does not say what it listens on, since its CONFIG command is \
+                renamed: give the module the arguments redis-port (or redis-tls-port) and \
+                redis-bind"
+                    .to_owned(),
+            );
+        }
+        let split = |text: String| text.split_whitespace().map(str::to_owned).collect();
+        let said = || server.config(c"bind").map(split);
+        let mut bind: Vec<_> = settings
+            .redis_bind
+            .clone()
+            .or_else(said)
+            .unwrap_or_else(|| vec!["*".to_owned()]);
+        // Until version 7, nothing means everything.
+        if bind.is_empty() && server.version() < (7, 0) {
+            bind.push("*".to_owned());
+        }
+        Ok(Listening {
+            bind,
+            port: port.unwrap_or(0),
+            tls_port: tls_port.unwrap_or(0),
+        })
+    }
+
+    fn log(&self, server: &Server<'_>) {
+        for (level, line) in self.presence.take_lines() {
+            server.log(level, &line);
+        }
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Module")
+            .field("recipe", &self.recipe)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,262 @@
+//! What services are told of this Redis: one announcer for each endpoint, and the last word.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use imqueue_udp_core::Announcement;
+use imqueue_udp_net::{Announcer, AnnouncerNotice, AnnouncerOptions, Destination, Level};
+
+use crate::endpoints::Endpoint;
+use crate::guid::guid;
+use crate::settings::Settings;
+
+/// Whom announcements are for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Audience {
+    /// Everybody on the network that the announced address belongs to, by broadcast.
+    Networks,
+    /// The hosts that [`Voice::redirect`](crate::Voice::redirect) names.
+    Hosts,
+}
+
+/// A line for Redis' log.
+pub(crate) type Line = (Level, String);
+
+/// All that is announced. Shared by Redis' main thread and those that may not wait for it.
+#[derive(Debug)]
+pub(crate) struct Presence {
+    name: String,
+    interval: Duration,
+    port: u16,
+    audience: Audience,
+    bell: Arc<Bell>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// What tells this Redis from all others. New whenever it comes back, so that what listeners
+    /// remember of its goodbye does not keep it away.
+    id: String,
+    announced: Vec<Announced>,
+    hosts: Vec<IpAddr>,
+    /// The goodbye was said, and is not to be taken back.
+    silent: bool,
+    lines: Vec<Line>,
+}
+
+#[derive(Debug)]
+struct Announced {
+    endpoint: Endpoint,
+    announcer: Announcer,
+    /// The goodbye is on its way.
+    gone: bool,
+}
+
+/// How long the main thread waits for the goodbye to be on its way. It takes less than a
+/// millisecond, unless the machine is overloaded.
+const PATIENCE: Duration = Duration::from_millis(40);
+
+impl Presence {
+    pub(crate) fn new(settings: &Settings, audience: Audience) -> Self {
+        Self {
+            name: settings.name.clone(),
+            interval: settings.interval,
+            port: settings.port,
+            audience,
+            bell: Arc::default(),
+            state: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn audience(&self) -> Audience {
+        self.audience
+    }
+
+    /// Announces these endpoints from now on, and no others. Does nothing after a goodbye.
+    ///
+    /// # Errors
+    ///
+    /// Why one of them is not announced. It can be tried again.
+    pub(crate) fn announce(&self, endpoints: &[Endpoint]) -> Result<(), String> {
+        let state = &mut *self.state();
+        if state.silent {
+            return Ok(());
+        }
+        let (stay, leave): (Vec<_>, Vec<_>) = std::mem::take(&mut state.announced)
+            .into_iter()
+            .partition(|announced| endpoints.contains(&announced.endpoint));
+        state.announced = stay;
+        for Announced {
+            endpoint,
+            announcer,
+            ..
+        } in &leave
+        {
+            announcer.stop();
+            state.log(Level::Info, format!("no longer announcing {endpoint}"));
+        }
+        if state.announced.is_empty() && !endpoints.is_empty() {
+            state.id = guid().map_err(|error| format!("no random id: {error}"))?;
+        }
+        for endpoint in endpoints {
+            if state.announced.iter().all(|it| it.endpoint != *endpoint) {
+                let announced = self.begin(*endpoint, state)?;
+                state.announced.push(announced);
+                let line = format!("announcing {endpoint} as {:?}, id {}", self.name, state.id);
+                state.log(Level::Info, line);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells these hosts, and no others.
+    pub(crate) fn redirect(&self, hosts: Vec<IpAddr>) {
+        let state = &mut *self.state();
+        for announced in &state.announced {
+            announced.announcer.redirect(self.destinations(&hosts));
+        }
+        state.hosts = hosts;
+    }
+
+    /// Says that this Redis leaves, once, and announces nothing more until [`resume`](Self::resume).
+    /// Does not wait.
+    pub(crate) fn say_goodbye(&self) {
+        let mut state = self.state();
+        if !state.silent {
+            state.silent = true;
+            state.announced.iter().for_each(|it| it.announcer.stop());
+        }
+    }
+
+    /// Says it, and waits until it is on its way, or for [`PATIENCE`].
+    pub(crate) fn leave(&self) {
+        self.say_goodbye();
+        let end = Instant::now() + PATIENCE;
+        let state = &mut *self.state();
+        loop {
+            self.bell.silence();
+            state.collect();
+            let left = end.saturating_duration_since(Instant::now());
+            if state.announced.iter().all(|it| it.gone) || left.is_zero() {
+                return;
+            }
+            self.bell.wait(left);
+        }
+    }
+
+    /// Whether the goodbye was said.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.state().silent
+    }
+
+    /// Takes the goodbye back: what [`announce`](Self::announce) gets next is announced.
+    pub(crate) fn resume(&self) {
+        let mut state = self.state();
+        state.announced.clear();
+        state.silent = false;
+    }
+
+    /// What has happened, for the log.
+    pub(crate) fn take_lines(&self) -> Vec<Line> {
+        let mut state = self.state();
+        if self.bell.silence() {
+            state.collect();
+        }
+        std::mem::take(&mut state.lines)
+    }
+
+    /// Adds a line for the log, from any thread.
+    pub(crate) fn log(&self, level: Level, message: String) {
+        self.state().log(level, message);
+    }
+
+    fn begin(&self, endpoint: Endpoint, state: &State) -> Result<Announced, String> {
+        let announcement = Announcement::new(
+            &self.name,
+            &state.id,
+            &endpoint.address.to_string(),
+            endpoint.port,
+            self.interval,
+            Some(endpoint.transport),
+        );
+        let options = AnnouncerOptions {
+            announcement: announcement.map_err(|error| error.to_string())?,
+            destinations: self.destinations(&state.hosts),
+            interface: (self.audience == Audience::Networks).then_some(endpoint.address),
+        };
+        let bell = Arc::clone(&self.bell);
+        let announcer = Announcer::start(options, Arc::new(move || bell.ring()));
+        Ok(Announced {
+            endpoint,
+            announcer: announcer.map_err(|error| error.to_string())?,
+            gone: false,
+        })
+    }
+
+    fn destinations(&self, hosts: &[IpAddr]) -> Vec<Destination> {
+        let everybody = [IpAddr::V4(Ipv4Addr::BROADCAST)];
+        let addresses = match self.audience {
+            Audience::Hosts => hosts,
+            Audience::Networks => &everybody,
+        };
+        let address = |ip: &IpAddr| SocketAddr::new(*ip, self.port).into();
+        addresses.iter().map(address).collect()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn log(&mut self, level: Level, message: String) {
+        self.lines.push((level, message));
+    }
+
+    /// Takes up what the announcers have to tell.
+    fn collect(&mut self) {
+        for announced in &mut self.announced {
+            for notice in announced.announcer.take() {
+                announced.gone |= matches!(notice, AnnouncerNotice::Stopped);
+                // That it begins is told when it is asked to.
+                if !matches!(notice, AnnouncerNotice::Announced) {
+                    let line = format!("{}: {notice}", announced.endpoint);
+                    self.lines.push((notice.level(), line));
+                }
+            }
+        }
+    }
+}
+
+/// Rings when an announcer has something to tell.
+#[derive(Debug, Default)]
+struct Bell {
+    rung: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Bell {
+    fn ring(&self) {
+        *self.rung() = true;
+        self.changed.notify_all();
+    }
+
+    /// Whether it has rung since it was silenced last.
+    fn silence(&self) -> bool {
+        std::mem::take(&mut *self.rung())
+    }
+
+    /// Waits until it has rung, or for `limit`.
+    fn wait(&self, limit: Duration) {
+        drop(
+            self.changed
+                .wait_timeout_while(self.rung(), limit, |rung| !*rung),
+        );
+    }
+
+    fn rung(&self) -> MutexGuard<'_, bool> {
+        self.rung.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

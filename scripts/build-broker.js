@@ -1,0 +1,51 @@
+'use strict';
+
+// `npm run build:broker`: builds what a broker loads, or runs beside it, into dist/. With names
+// (`npm run build:broker -- promoter`) only those.
+
+const { execFileSync } = require('node:child_process');
+const { copyFileSync, mkdirSync, renameSync, statSync } = require('node:fs');
+const { join } = require('node:path');
+
+const root = join(__dirname, '..');
+const dist = join(root, 'dist');
+
+/** Cargo packages, with what cargo makes of them and what it is called in dist/. */
+const PRODUCTS = {
+    promoter: { package: 'imqueue-promoter', made: 'libpromoter.so', name: 'promoter.so' },
+};
+
+main(process.argv.slice(2));
+
+function main(names) {
+    const unknown = names.find(name => !Object.hasOwn(PRODUCTS, name));
+    if (unknown) {
+        const known = Object.keys(PRODUCTS).join(', ');
+        console.error(`build-broker: there is no ${unknown}; there are ${known}`);
+        process.exitCode = 2;
+        return;
+    }
+    mkdirSync(dist, { recursive: true });
+    for (const name of names.length > 0 ? names : Object.keys(PRODUCTS)) {
+        build(PRODUCTS[name]);
+    }
+}
+
+/** Each by itself: built together, each would carry the features that the others need. */
+function build({ package: crate, made, name }) {
+    const args = ['build', '--profile', 'broker', '--locked', '--package', crate];
+    execFileSync('cargo', args, { cwd: root, stdio: 'inherit' });
+
+    // A server that has the former one loaded keeps it: it is replaced, not overwritten.
+    const product = join(dist, name);
+    const unfinished = `${product}.${process.pid}`;
+    copyFileSync(join(targetDirectory(), 'broker', made), unfinished);
+    renameSync(unfinished, product);
+    console.log(`dist/${name}: ${Math.ceil(statSync(product).size / 1000)} KB`);
+}
+
+function targetDirectory() {
+    const args = ['metadata', '--format-version', '1', '--no-deps', '--offline'];
+    const options = { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 };
+    return JSON.parse(execFileSync('cargo', args, options)).target_directory;
+}
