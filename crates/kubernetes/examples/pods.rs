@@ -1,0 +1,111 @@
+//! Follows pods and prints what happens, as JSON lines, until standard input ends:
+//! `pods '{"namespace": "prod", "url": "https://...", "caFile": "...", "tokenFile": "..."}'`.
+//!
+//! A line `status` on standard input asks how it stands. Times (`at`) are ms on the monotonic clock.
+
+use std::error::Error;
+use std::io::{self, BufRead as _, Write as _};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use imqueue_kubernetes::{ApiServer, Mode, Pods, PodsEvent, PodsOptions};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// All of it is optional; durations are in ms.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+struct Arguments {
+    namespace: Option<String>,
+    selector: Option<String>,
+    refresh: Option<u64>,
+    timeout: Option<u64>,
+    max_age: Option<u64>,
+    watch: Option<u64>,
+    /// Where the API is; without it, as in a pod.
+    url: Option<String>,
+    ca_file: Option<PathBuf>,
+    token_file: Option<PathBuf>,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments = std::env::args().nth(1).unwrap_or_else(|| "{}".into());
+    let options = serde_json::from_str::<Arguments>(&arguments)?.into();
+
+    let pods = Pods::watch(options, |event| match event {
+        PodsEvent::Changed(addresses) => print(json!({
+            "event": "changed",
+            "addresses": addresses,
+        })),
+        PodsEvent::Notice { level, message } => print(json!({
+            "event": "notice",
+            "level": format!("{level:?}").to_lowercase(),
+            "message": message,
+        })),
+    })?;
+    for line in io::stdin().lock().lines() {
+        if line? == "status" {
+            print(status(&pods));
+        }
+    }
+    let begun = Instant::now();
+    drop(pods);
+    print(json!({ "event": "ended", "took": milliseconds(begun.elapsed()) }));
+    Ok(())
+}
+
+fn status(pods: &Pods) -> Value {
+    let status = pods.status();
+    json!({
+        "event": "answer",
+        "pods": status.pods,
+        "age": status.age.map(milliseconds),
+        "mode": match status.mode {
+            Mode::Waiting => "waiting",
+            Mode::Watching => "watching",
+            Mode::Polling => "polling",
+        },
+    })
+}
+
+fn print(mut line: Value) {
+    line["at"] = json!(now());
+    // Nobody reads it any more.
+    writeln!(io::stdout().lock(), "{line}").ok();
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}
+
+/// The clock of `process.hrtime()` in Node.js.
+fn now() -> f64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: it writes to the struct that it is given, and keeps no pointer.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+}
+
+impl From<Arguments> for PodsOptions {
+    fn from(arguments: Arguments) -> Self {
+        let defaults = Self::default();
+        let or = |ms: Option<u64>, default| ms.map_or(default, Duration::from_millis);
+        let (ca_file, token_file) = (arguments.ca_file, arguments.token_file);
+        Self {
+            namespace: arguments.namespace,
+            selector: arguments.selector,
+            refresh: or(arguments.refresh, defaults.refresh),
+            timeout: or(arguments.timeout, defaults.timeout),
+            max_age: arguments.max_age.map(Duration::from_millis),
+            watch: or(arguments.watch, defaults.watch),
+            server: arguments.url.map(|url| ApiServer {
+                url,
+                ca_file,
+                token_file,
+            }),
+        }
+    }
+}
