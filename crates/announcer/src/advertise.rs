@@ -4,12 +4,10 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use imqueue_udp_net::{Destination, InterfaceAddress, interface_addresses};
+use imqueue_udp_net::{Destination, InterfaceAddress, Selection, interface_addresses};
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
-
-use crate::selection::Selection;
 
 /// How often it is looked whether this host has other addresses now.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -64,7 +62,7 @@ pub(crate) struct Selected(Selection);
 
 impl std::fmt::Display for Selected {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0.is_everything() {
+        if self.0.0.is_empty() {
             return Ok(());
         }
         write!(f, " in the selected networks {}", self.0)
@@ -98,7 +96,7 @@ impl Plan {
 
     async fn find(&self, destinations: &[Destination]) -> Addresses {
         match &self.host {
-            Some(host) if !self.broadcast || self.selection.is_everything() => {
+            Some(host) if !self.broadcast || self.selection.0.is_empty() => {
                 Ok(vec![self.advertised(host.clone(), None)])
             }
             _ if self.broadcast => {
@@ -115,8 +113,10 @@ impl Plan {
 
     /// One for each interface that reaches a network.
     fn broadcasting(&self, list: &[InterfaceAddress]) -> Addresses {
-        let usable =
-            |own: &&InterfaceAddress| own.broadcasts && self.selection.contains(own.address);
+        let usable = |own: &&InterfaceAddress| {
+            let reaches_others = own.broadcasts || own.address.is_loopback();
+            reaches_others && self.selection.admits(own.address)
+        };
         let found: Vec<_> = list
             .iter()
             .filter(usable)
@@ -154,18 +154,20 @@ impl Plan {
         Err(failure)
     }
 
+    /// What is to be told instead of the address that the system sends from, if not that one.
     fn own_address(&self, source: io::Result<IpAddr>) -> Result<IpAddr, AdvertiseError> {
         match source {
             Err(error) => Err(AdvertiseError::NoRoute(error.to_string())),
+            Ok(IpAddr::V4(own)) if self.selection.admits(own) => Ok(own.into()),
             Ok(own) if own.is_loopback() => Err(AdvertiseError::Loopback(own)),
-            Ok(IpAddr::V4(own)) if !self.selection.contains(own) => {
+            Ok(own @ IpAddr::V6(_)) => Ok(own),
+            Ok(IpAddr::V4(_)) => {
                 let list = interface_addresses().unwrap_or_default();
-                let mut list = list.into_iter().filter(|own| own.broadcasts);
-                list.find(|own| self.selection.contains(own.address))
+                let mut list = list.into_iter().filter(|own| own.running);
+                list.find(|own| self.selection.admits(own.address))
                     .map(|own| own.address.into())
                     .ok_or_else(|| AdvertiseError::NoInterface(Selected(self.selection.clone())))
             }
-            Ok(own) => Ok(own),
         }
     }
 
@@ -210,7 +212,7 @@ mod tests {
         Plan {
             host: host.map(ToOwned::to_owned),
             port: 6379,
-            selection: Selection::read(selection).unwrap(),
+            selection: crate::settings::selection(selection).unwrap(),
             broadcast,
         }
     }
@@ -227,6 +229,7 @@ mod tests {
         let own = |address: [u8; 4], broadcasts| InterfaceAddress {
             address: address.into(),
             netmask: Ipv4Addr::new(255, 255, 255, 0),
+            running: true,
             broadcasts,
             name: "eth".to_owned(),
         };
@@ -262,7 +265,11 @@ mod tests {
     }
 
     #[test]
-    fn loopback_is_told_to_nobody() {
+    fn loopback_is_told_only_where_it_is_selected() {
+        assert_eq!(
+            plan(None, "127", true).broadcasting(&host()),
+            Ok(vec![advertised("127.0.0.1", Some([127, 0, 0, 1]))])
+        );
         let error = plan(None, "", true).broadcasting(&host()[..1]).unwrap_err();
         assert!(
             error
@@ -270,11 +277,8 @@ mod tests {
                 .contains("but loopback, which no other host"),
             "{error}"
         );
-        let error = plan(None, "127", true).broadcasting(&host()).unwrap_err();
-        assert!(
-            error.to_string().contains("networks 127.0.0.0/8"),
-            "{error}"
-        );
+        let error = plan(None, "172", true).broadcasting(&host()).unwrap_err();
+        assert!(error.to_string().contains("networks 172, "), "{error}");
     }
 
     #[tokio::test]

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use imqueue_kubernetes::{Pods, PodsEvent, PodsOptions};
 use imqueue_udp_net::Destination;
 use thiserror::Error;
 use tokio::net::TcpListener;
@@ -18,6 +19,7 @@ use crate::advertise::Addresses;
 use crate::announcing::Announcing;
 use crate::http;
 use crate::log::{Level, Log};
+use crate::recipe::{Recipe, to_pods};
 use crate::redis::{Health, Probe, Reason, Run, Verdict};
 use crate::settings::Settings;
 use crate::status::Status;
@@ -41,6 +43,8 @@ pub(crate) enum RunError {
     Signals(#[source] io::Error),
     #[error("--health-port: {0} cannot be listened on: {1}")]
     HealthPort(SocketAddr, #[source] io::Error),
+    #[error("pods cannot be followed: {0}")]
+    Pods(#[from] imqueue_kubernetes::StartError),
 }
 
 /// Announces the Redis until SIGTERM or SIGINT, and says then that it leaves.
@@ -68,9 +72,8 @@ struct App {
     news: Arc<Notify>,
     /// The broker that the Redis was last, also while it is not announced.
     broker: Option<(Run, Uuid)>,
+    pods: Option<Pods>,
     log: Log,
-    /// Keeps the destinations from being the last ones.
-    _redirect: watch::Sender<Vec<Destination>>,
 }
 
 impl App {
@@ -96,6 +99,12 @@ impl App {
         let (redirect, destinations) = watch::channel(settings.recipe.destinations());
         let (found, addresses) = watch::channel(None);
         tokio::spawn(settings.plan.clone().follow(destinations.clone(), found));
+        let pods = match &settings.recipe {
+            Recipe::Kubernetes(options, port) => {
+                Some(follow_pods(options.clone(), *port, redirect, log.clone())?)
+            }
+            Recipe::Broadcast(_) | Recipe::Unicast(_) => None,
+        };
 
         let news = Arc::new(Notify::new());
         let mut announcing =
@@ -110,8 +119,8 @@ impl App {
             questions,
             news,
             broker: None,
+            pods,
             log,
-            _redirect: redirect,
         })
     }
 
@@ -208,6 +217,7 @@ impl App {
             announced: self.announcing.announced(),
             obstacle,
             sent: self.announcing.stats(),
+            pods: self.pods.as_ref().map(Pods::status),
         }
     }
 
@@ -216,6 +226,25 @@ impl App {
         self.log
             .say(level, cause, &format!("Redis at {redis}: {message}"));
     }
+}
+
+fn follow_pods(
+    options: PodsOptions,
+    port: u16,
+    redirect: watch::Sender<Vec<Destination>>,
+    log: Log,
+) -> Result<Pods, imqueue_kubernetes::StartError> {
+    Pods::watch(options, move |event| match event {
+        PodsEvent::Changed(addresses) => drop(redirect.send(to_pods(addresses, port))),
+        PodsEvent::Notice { level, message } => {
+            let level = match level {
+                imqueue_kubernetes::Level::Info => Level::Info,
+                imqueue_kubernetes::Level::Warn => Level::Warn,
+                imqueue_kubernetes::Level::Error => Level::Error,
+            };
+            log.pass(level, &message);
+        }
+    })
 }
 
 /// What asks the program to end.

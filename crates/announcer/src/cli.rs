@@ -33,7 +33,6 @@ pub(crate) struct Cli {
     /// all its pods.
     #[arg(
         env = "IMQ_ANNOUNCER_RECIPE",
-        verbatim_doc_comment,
         value_name = "broadcast|kubernetes|unicast"
     )]
     pub(crate) recipe: Option<Given>,
@@ -109,7 +108,8 @@ pub(crate) struct Cli {
     #[arg(long, env = "IMQ_ANNOUNCER_ADVERTISE", help_heading = ANNOUNCEMENT, value_name = "ADDRESS")]
     pub(crate) advertise: Option<Given>,
 
-    /// Only these networks of this host, such as 10,192.168 or 172.16.0.0/12 [default: all]
+    /// Only these networks of this host: beginnings of addresses or networks, such as 192.168. or
+    /// 172.16.0.0/12, with commas between them [default: all but loopback]
     #[arg(long, env = "SELECTED_INTERFACES", help_heading = ANNOUNCEMENT, value_name = "NETWORKS")]
     pub(crate) interfaces: Option<Given>,
 
@@ -149,7 +149,8 @@ pub(crate) struct Cli {
     #[arg(long, env = "IMQ_ANNOUNCER_API_TOKEN_FILE", help_heading = RECIPES, value_name = "PATH")]
     pub(crate) api_token_file: Option<Given>,
 
-    /// Answer GET /healthz, /readyz and /metrics on this TCP port, or address:port [default: nowhere]
+    /// Answer GET /healthz (it lives), /readyz (the Redis is announced) and /metrics (Prometheus) on
+    /// this TCP port, or address:port [default: nowhere]
     #[arg(long, env = "IMQ_ANNOUNCER_HEALTH_PORT", value_name = "NUMBER")]
     pub(crate) health_port: Option<Given>,
 }
@@ -175,4 +176,4 @@ Examples:
 
 Services listen with RustUDPClusterManager, or with UDPClusterManager of @imqueue/core, on UDP port
 63000. It ends with 0 after SIGTERM or SIGINT, having said that the Redis leaves; with 2 if a setting
-is wrong. Nothing else ends it.";
+is wrong or the health port is taken. Nothing else ends it.";

@@ -20,10 +20,19 @@ impl Log {
     pub(crate) fn say(&self, level: Level, cause: &'static str, message: &str) {
         let mut throttle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(held_back) = throttle.admit(Instant::now(), cause) {
-            // Whoever closed standard error does not want to know.
-            let _ = io::stderr().write_all(line(level, message, held_back).as_bytes());
+            write(level, message, held_back);
         }
     }
+
+    /// Passes on what somebody else says no more often than that already.
+    pub(crate) fn pass(&self, level: Level, message: &str) {
+        write(level, message, 0);
+    }
+}
+
+fn write(level: Level, message: &str, held_back: u64) {
+    // Whoever closed standard error does not want to know.
+    let _ = io::stderr().write_all(line(level, message, held_back).as_bytes());
 }
 
 /// What others have said is kept from breaking the line, and from the terminal.

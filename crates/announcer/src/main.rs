@@ -15,7 +15,6 @@ mod log;
 mod metrics;
 mod recipe;
 mod redis;
-mod selection;
 mod settings;
 mod status;
 
@@ -27,14 +26,14 @@ use clap::Parser;
 use crate::cli::Cli;
 use crate::settings::Settings;
 
-/// A setting is wrong: starting again will not help.
-const WRONG_SETTING: u8 = 2;
+/// It could not begin: a setting is wrong, or a port is taken.
+const NOT_BEGUN: u8 = 2;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let settings = match Settings::read(&cli) {
         Ok(settings) => settings,
-        Err(error) => return fail(&error.to_string(), WRONG_SETTING),
+        Err(error) => return fail(&error.to_string()),
     };
     if cli.print_config {
         // Whoever closed standard output does not want to know.
@@ -43,11 +42,11 @@ fn main() -> ExitCode {
     }
     match app::run(settings) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error.to_string(), 1),
+        Err(error) => fail(&error.to_string()),
     }
 }
 
-fn fail(message: &str, code: u8) -> ExitCode {
+fn fail(message: &str) -> ExitCode {
     let _ = writeln!(io::stderr(), "imq-announcer: error: {message}");
-    ExitCode::from(code)
+    ExitCode::from(NOT_BEGUN)
 }

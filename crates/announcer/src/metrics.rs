@@ -1,6 +1,6 @@
 //! The status as Prometheus reads it (text format 0.0.4).
 
-use std::fmt::Write;
+use std::fmt::{Arguments, Display, Write};
 
 use crate::redis::Verdict;
 use crate::status::Status;
@@ -48,6 +48,19 @@ pub(crate) fn render(status: &Status) -> String {
         text.sample(&name, "destination=\"broadcast\"", broadcast);
         text.sample(&name, "destination=\"unicast\"", unicast);
     }
+    if let Some(pods) = status.pods {
+        text.family("pods", "gauge", "Addresses of pods that are told.");
+        text.sample("pods", "", pods.pods as u64);
+        if let Some(age) = pods.age {
+            let help = "How long ago the Kubernetes API last confirmed the pods.";
+            text.family("pods_age_seconds", "gauge", help);
+            text.sample(
+                "pods_age_seconds",
+                "",
+                format_args!("{:.3}", age.as_secs_f64()),
+            );
+        }
+    }
     text.0
 }
 
@@ -60,14 +73,77 @@ impl Text {
         self.line(format_args!("# TYPE imq_announcer_{name} {kind}"));
     }
 
-    fn sample(&mut self, name: &str, labels: &str, value: u64) {
+    fn sample(&mut self, name: &str, labels: &str, value: impl Display) {
         match labels {
             "" => self.line(format_args!("imq_announcer_{name} {value}")),
             _ => self.line(format_args!("imq_announcer_{name}{{{labels}}} {value}")),
         }
     }
 
-    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+    fn line(&mut self, line: Arguments<'_>) {
         writeln!(self.0, "{line}").expect("a string takes all that is written");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use imqueue_kubernetes::{Mode, PodsStatus};
+    use imqueue_udp_net::AnnouncerStats;
+
+    use super::*;
+
+    fn status() -> Status {
+        Status {
+            recipe: "kubernetes",
+            redis: "hanging",
+            announced: Vec::new(),
+            obstacle: None,
+            sent: AnnouncerStats::default(),
+            pods: None,
+        }
+    }
+
+    #[test]
+    fn tells_the_state_and_what_was_sent() {
+        let mut status = status();
+        status.sent.unicast.sent = 7;
+        status.sent.broadcast.failed = 2;
+        let text = render(&status);
+        for line in [
+            "# TYPE imq_announcer_announcements_sent_total counter",
+            "imq_announcer_announcements_sent_total{destination=\"unicast\"} 7",
+            "imq_announcer_announcements_send_failures_total{destination=\"broadcast\"} 2",
+            "imq_announcer_announcing 0",
+            "imq_announcer_redis_state{state=\"hanging\"} 1",
+            "imq_announcer_redis_state{state=\"ready\"} 0",
+        ] {
+            assert!(text.lines().any(|other| other == line), "{line}\n{text}");
+        }
+        assert!(text.contains("imq_announcer_info{version=\"") && text.ends_with('\n'));
+        assert!(!text.contains("pods"));
+    }
+
+    #[test]
+    fn tells_of_pods_what_is_known() {
+        let mut status = status();
+        let mut pods = PodsStatus {
+            pods: 3,
+            age: None,
+            mode: Mode::Waiting,
+        };
+        status.pods = Some(pods);
+        let text = render(&status);
+        assert!(text.contains("\nimq_announcer_pods 3\n"), "{text}");
+        assert!(!text.contains("pods_age"), "{text}");
+
+        pods.age = Some(Duration::from_millis(1500));
+        status.pods = Some(pods);
+        let text = render(&status);
+        assert!(
+            text.contains("\nimq_announcer_pods_age_seconds 1.500\n"),
+            "{text}"
+        );
     }
 }

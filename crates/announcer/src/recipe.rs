@@ -1,19 +1,23 @@
 //! To whom the Redis is announced.
 
 use std::fmt;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
+use imqueue_kubernetes::{ApiServer, PodsOptions};
 use imqueue_udp_net::Destination;
 
 use crate::cli::Cli;
 use crate::given::{ConfigError, Given};
-use crate::settings::value;
+use crate::settings::{optional, seconds, value};
 
 /// To whom the Redis is announced.
 #[derive(Clone, Debug)]
 pub(crate) enum Recipe {
     /// To everybody on the networks of this host who listens on the port.
     Broadcast(u16),
+    /// To these pods, on the port.
+    Kubernetes(PodsOptions, u16),
     /// To these hosts.
     Unicast(Vec<Destination>),
 }
@@ -29,6 +33,7 @@ impl Recipe {
         };
         let recipe = match given.text() {
             "broadcast" => Self::Broadcast(port),
+            "kubernetes" => Self::Kubernetes(pods(cli)?, port),
             "unicast" => Self::Unicast(destinations(cli, port)?),
             _ => return Err(given.error(EXPECTED)),
         };
@@ -46,6 +51,7 @@ impl Recipe {
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Broadcast(_) => "broadcast",
+            Self::Kubernetes(..) => "kubernetes",
             Self::Unicast(_) => "unicast",
         }
     }
@@ -54,6 +60,7 @@ impl Recipe {
     pub(crate) fn destinations(&self) -> Vec<Destination> {
         match self {
             Self::Broadcast(port) => vec![SocketAddr::from((Ipv4Addr::BROADCAST, *port)).into()],
+            Self::Kubernetes(..) => Vec::new(),
             Self::Unicast(destinations) => destinations.clone(),
         }
     }
@@ -64,6 +71,19 @@ impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Broadcast(port) => write!(f, "every network, port {port}"),
+            Self::Kubernetes(
+                PodsOptions {
+                    selector,
+                    namespace,
+                    ..
+                },
+                port,
+            ) => {
+                let or =
+                    |text: &Option<String>, default: &str| text.clone().unwrap_or(default.into());
+                let (selector, namespace) = (or(selector, "all"), or(namespace, "this one"));
+                write!(f, "pods ({selector}) of namespace {namespace}, port {port}")
+            }
             Self::Unicast(destinations) => {
                 let texts: Vec<_> = destinations.iter().map(ToString::to_string).collect();
                 f.write_str(&texts.join(","))
@@ -85,6 +105,48 @@ fn settings(cli: &Cli) -> [(&'static str, &Option<Given>); 9] {
         ("kubernetes", &cli.api_ca),
         ("kubernetes", &cli.api_token_file),
     ]
+}
+
+/// Destinations for these pods.
+pub(crate) fn to_pods(addresses: Vec<IpAddr>, port: u16) -> Vec<Destination> {
+    let addresses = addresses.into_iter();
+    addresses
+        .map(|address| SocketAddr::from((address, port)).into())
+        .collect()
+}
+
+fn pods(cli: &Cli) -> Result<PodsOptions, ConfigError> {
+    let text = |given| value(given).map(|given| given.text().to_owned());
+    let path = |given| value(given).map(|given| given.text().into());
+    let default = PodsOptions::default();
+    let server = value(&cli.api_server).map(|url| ApiServer {
+        url: url.text().to_owned(),
+        ca_file: path(&cli.api_ca),
+        token_file: path(&cli.api_token_file),
+    });
+    if server.is_none()
+        && let Some(given) = value(&cli.api_ca).or(value(&cli.api_token_file))
+    {
+        return Err(given.error("it needs --api-server"));
+    }
+    let max_age = optional(&cli.pods_max_age, seconds_or_none)?;
+    Ok(PodsOptions {
+        namespace: text(&cli.namespace),
+        selector: text(&cli.selector),
+        refresh: optional(&cli.pods_refresh, seconds)?.unwrap_or(default.refresh),
+        timeout: optional(&cli.pods_timeout, seconds)?.unwrap_or(default.timeout),
+        max_age: max_age.flatten(),
+        server,
+        ..default
+    })
+}
+
+/// Reads seconds, of which none are for ever.
+fn seconds_or_none(text: &str) -> Result<Option<Duration>, String> {
+    match text.parse() {
+        Ok(0.0) => Ok(None),
+        _ => seconds(text).map(Some),
+    }
 }
 
 fn destinations(cli: &Cli, port: u16) -> Result<Vec<Destination>, ConfigError> {

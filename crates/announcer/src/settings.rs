@@ -5,7 +5,7 @@ use std::net::{Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use imqueue_udp_core::{Announcement, MAX_INTERVAL, Transport};
-use imqueue_udp_net::DEFAULT_PORT;
+use imqueue_udp_net::{DEFAULT_PORT, NoPattern, Selection};
 
 use crate::advertise::Plan;
 use crate::announcing::Manner;
@@ -13,7 +13,6 @@ use crate::cli::Cli;
 use crate::given::{ConfigError, Given};
 use crate::recipe::Recipe;
 use crate::redis::{Address, Login, Password, Place, Target, Tls, TlsFiles, host_and_port};
-use crate::selection::Selection;
 
 const DEFAULT_NAME: &str = "imq-broker";
 const DEFAULT_REDIS: &str = "127.0.0.1:6379";
@@ -114,6 +113,18 @@ fn yes_or_no(text: &str) -> Result<bool, String> {
 fn port(text: &str) -> Result<u16, String> {
     let port = text.parse().ok().filter(|port| *port != 0);
     port.ok_or_else(|| "expected a port from 1 to 65535".to_owned())
+}
+
+/// Reads networks with commas between them.
+pub(crate) fn selection(text: &str) -> Result<Selection, NoPattern> {
+    let parts = text
+        .split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty());
+    parts
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .map(Selection)
 }
 
 fn listen_address(text: &str) -> Result<SocketAddr, String> {
@@ -222,7 +233,7 @@ fn plan(cli: &Cli, place: &Place, recipe: &Recipe) -> Result<Plan, ConfigError> 
     Ok(Plan {
         host: named.or(host),
         port,
-        selection: optional(&cli.interfaces, Selection::read)?.unwrap_or_default(),
+        selection: optional(&cli.interfaces, selection)?.unwrap_or_default(),
         broadcast: matches!(recipe, Recipe::Broadcast(_)),
     })
 }
@@ -283,7 +294,7 @@ impl fmt::Display for Settings {
         line("advertise", &or(plan.host.clone(), own))?;
         line("advertised port", &plan.port)?;
         let networks = Some(plan.selection.to_string()).filter(|text| !text.is_empty());
-        line("interfaces", &or(networks, "all"))?;
+        line("interfaces", &or(networks, "all but loopback"))?;
         let health = self.health.map(|address| address.to_string());
         line("health-port", &or(health, "none"))
     }

@@ -1,5 +1,6 @@
 //! How everything is, for probes and metrics.
 
+use imqueue_kubernetes::PodsStatus;
 use imqueue_udp_net::AnnouncerStats;
 
 /// One moment.
@@ -15,4 +16,6 @@ pub(crate) struct Status {
     pub(crate) obstacle: Option<String>,
     /// What was sent so far.
     pub(crate) sent: AnnouncerStats,
+    /// The pods that are told, where it is they.
+    pub(crate) pods: Option<PodsStatus>,
 }

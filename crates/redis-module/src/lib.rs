@@ -6,7 +6,7 @@
 //!
 //! - `ffi.rs`: what Redis offers and what it calls, and all the unsafe code that this takes;
 //! - `module.rs`: the life of the module, on Redis' main thread;
-//! - `settings.rs`, `selection.rs`: the environment and the arguments of `loadmodule`;
+//! - `settings.rs`: the environment and the arguments of `loadmodule`;
 //! - `endpoints.rs`: which addresses are announced, a function without side effects;
 //! - `presence.rs`: one announcer an address, and the last word;
 //! - `watch.rs`, `signals.rs`: a thread that follows this host's addresses, and hears at once of a
@@ -35,7 +35,6 @@ mod ffi;
 mod guid;
 mod module;
 mod presence;
-mod selection;
 mod settings;
 mod signals;
 mod watch;
