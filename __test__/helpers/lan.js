@@ -87,6 +87,11 @@ class Lan {
         return ip('-n', this.#host(number), 'route');
     }
 
+    /** The command that runs another one on a host, with its arguments. */
+    within(number) {
+        return ['ip', 'netns', 'exec', this.#host(number)];
+    }
+
     /**
      * Starts a script of this folder on a host.
      *
@@ -97,8 +102,7 @@ class Lan {
      * @returns {Program}
      */
     run(host, script, options, how) {
-        const within = ['ip', 'netns', 'exec', this.#host(host)];
-        const program = Program.start(script, options, { ...how, within });
+        const program = Program.start(script, options, { ...how, within: this.within(host) });
         this.#programs.add(program);
         return program;
     }

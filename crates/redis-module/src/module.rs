@@ -91,6 +91,12 @@ pub(crate) fn load<R: Recipe>(server: &Server<'_>, arguments: &[String]) -> Resu
     let watch = Watch::start(move || on_signal.say_goodbye())
         .map_err(|error| format!("cannot watch this host: {error}"))?;
 
+    if settings.is_told_of_redis() {
+        options.warn(
+            "what Redis listens on is taken from this module's arguments, not from Redis"
+                .to_owned(),
+        );
+    }
     for warning in options.finish() {
         server.log(Level::Warn, &warning);
     }

@@ -116,7 +116,8 @@ impl Options {
     /// Once everything has been read: all that made no sense.
     pub(crate) fn finish(mut self) -> Vec<String> {
         for (name, _) in self.arguments {
-            let warning = format!("argument {name:?} is not known and is ignored");
+            let warning =
+                format!("argument {name:?} is not known, or is there twice, and is ignored");
             self.warnings.push(warning);
         }
         self.warnings
@@ -175,6 +176,11 @@ impl Settings {
             redis_port: redis_port(options, "REDIS_BROADCAST_REDIS_PORT"),
             redis_tls_port: redis_port(options, "REDIS_BROADCAST_REDIS_TLS_PORT"),
         }
+    }
+
+    /// Whether we were told what Redis listens on, and do not ask it.
+    pub(crate) fn is_told_of_redis(&self) -> bool {
+        self.redis_bind.is_some() || self.redis_port.is_some() || self.redis_tls_port.is_some()
     }
 }
 

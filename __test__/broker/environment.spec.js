@@ -1,0 +1,142 @@
+'use strict';
+
+const { execFileSync } = require('node:child_process');
+const { mkdtempSync, rmSync } = require('node:fs');
+const { tmpdir } = require('node:os');
+const { join } = require('node:path');
+
+const { Broker, freeTcpPort } = require('../helpers/broker.js');
+const { Ear } = require('../helpers/ear.js');
+const { monotonicNow } = require('../helpers/program.js');
+const { nothingFor } = require('../helpers/said.js');
+const { describeModules } = require('../helpers/servers.js');
+const { freePort } = require('../helpers/udp.js');
+
+describeModules('a Redis that is set up in another way', () => {
+    let broker;
+    let directory;
+    let ear;
+    let env;
+
+    beforeEach(async () => {
+        const port = await freePort();
+        directory = mkdtempSync(join(tmpdir(), 'imqueue-broker-files-'));
+        ear = await Ear.open(port);
+        env = { REDIS_BROADCAST_PORT: String(port), SELECTED_INTERFACES: '127' };
+    });
+
+    afterEach(async () => {
+        await Promise.all([ear.close(), broker.close()]);
+        rmSync(directory, { recursive: true, force: true });
+    });
+
+    async function start({ env: more, ...options } = {}) {
+        broker = await Broker.start({ env: { ...env, ...more }, ...options });
+    }
+
+    const plain = () => ({ address: `127.0.0.1:${broker.port}`, transport: 'plain' });
+
+    async function expectNothing() {
+        // Nothing is to be said.
+        await nothingFor(400);
+        expect(ear.heard).toEqual([]);
+    }
+
+    it('should be announced without netlink, which the unit of Debian forbids', async () => {
+        const sandbox = join(directory, 'sandbox');
+        execFileSync('cc', ['-o', sandbox, join(__dirname, '..', 'helpers', 'sandbox.c')]);
+        await start({ within: [sandbox] });
+        await ear.up(plain());
+        await broker.send('SHUTDOWN', 'NOSAVE');
+        await ear.down();
+    });
+
+    describe('without a command CONFIG', () => {
+        const config = ['--rename-command', 'CONFIG', ''];
+
+        it('should not be announced by guess, and say what is missing', async () => {
+            await start({ config });
+            await broker.logged('give the module the arguments redis-port');
+            await expectNothing();
+        });
+
+        it('should be announced as the arguments say', async () => {
+            const port = await freeTcpPort();
+            await start({ args: ['redis-port', String(port), 'redis-bind', '*'], config, port });
+            await ear.up(plain());
+            await broker.logged('not from Redis');
+        });
+    });
+
+    it('should not be announced as a host of the network where only this host can reach it', async () => {
+        await start({ config: ['--bind', '127.0.0.1'], env: { SELECTED_INTERFACES: '' } });
+        await broker.logged('Redis listens on loopback only');
+        await expectNothing();
+    });
+
+    it('should keep its threads from taking signals', async () => {
+        await start();
+        await ear.up(plain());
+        const masks = broker.signalMasks;
+        // SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGALRM and SIGTERM.
+        const taken = [1, 2, 10, 12, 14, 15].reduce((mask, it) => mask | 1n << BigInt(it - 1), 0n);
+        for (const name of ['imq-udp-hub', 'imq-watch']) {
+            expect(masks[name] & taken).toBe(taken);
+        }
+    });
+
+    describe('with TLS', () => {
+        let files;
+        let tlsPort;
+
+        beforeEach(async () => {
+            tlsPort = await freeTcpPort();
+            files = ['key', 'crt'].map(name => join(directory, `redis.${name}`));
+            execFileSync('openssl', [
+                'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1',
+                '-nodes', '-subj', '/CN=redis', '-keyout', files[0], '-out', files[1],
+            ], { stdio: 'ignore' });
+        });
+
+        const tls = () => ({ address: `127.0.0.1:${tlsPort}`, transport: 'tls' });
+
+        function startWithTls(options) {
+            return start({
+                ...options,
+                config: [
+                    '--tls-port', String(tlsPort), '--tls-auth-clients', 'no',
+                    '--tls-key-file', files[0], '--tls-cert-file', files[1],
+                ],
+            });
+        }
+
+        it('should be announced with its TLS port where that is the only one', async () => {
+            await startWithTls({ port: 0 });
+            const { text } = await ear.up(tls());
+            expect(text).toMatch(/\t1\ttls$/);
+            await broker.send('SHUTDOWN', 'NOSAVE');
+            await ear.down({ address: tls().address });
+        });
+
+        it('should be announced with its plain port, which those who run already use', async () => {
+            await startWithTls();
+            await ear.up(plain());
+            expect(ear.heard.every(({ transport }) => transport === 'plain')).toBe(true);
+        });
+
+        it('should be announced with its TLS port when told so, and with none when it has none', async () => {
+            await startWithTls({ env: { REDIS_BROADCAST_TLS: 'yes' } });
+            await ear.up(tls());
+            const since = monotonicNow();
+            await broker.call('CONFIG', 'SET', 'tls-port', '0');
+            await broker.logged('Redis has no tls-port');
+            await ear.down({ address: tls().address }, since);
+        });
+
+        it('should not be announced with a plain port that it does not have', async () => {
+            await startWithTls({ args: ['tls', 'no'], port: 0 });
+            await broker.logged('REDIS_BROADCAST_TLS says no');
+            await expectNothing();
+        });
+    });
+});

@@ -1,0 +1,168 @@
+'use strict';
+
+const { Broker, modulePath } = require('../helpers/broker.js');
+const { Ear } = require('../helpers/ear.js');
+const { monotonicNow } = require('../helpers/program.js');
+const { nothingFor } = require('../helpers/said.js');
+const { describeServers } = require('../helpers/servers.js');
+const { freePort } = require('../helpers/udp.js');
+
+/** Redis looks after modules every 100 ms, and is asked what it listens on every 500 ms. */
+const FOLLOWED_MS = 1000;
+
+/** On a quiet machine it is 50 ms. Redis itself looks after signals every 100 ms. */
+const AT_ONCE_MS = 90;
+
+const OUR_THREADS = ['imq-udp-hub', 'imq-watch'];
+
+describeServers('the module promoter', server => {
+    let brokers;
+    let ear;
+    let env;
+
+    beforeEach(async () => {
+        const port = await freePort();
+        ear = await Ear.open(port);
+        brokers = [];
+        env = { REDIS_BROADCAST_PORT: String(port), SELECTED_INTERFACES: '127' };
+    });
+
+    afterEach(() => Promise.all([ear.close(), ...brokers.map(broker => broker.close())]));
+
+    async function start({ env: more, ...options } = {}) {
+        const broker = await Broker.start({ server, env: { ...env, ...more }, ...options });
+        brokers.push(broker);
+        return broker;
+    }
+
+    const at = broker => ({ address: `127.0.0.1:${broker.port}` });
+
+    it('should be a module of that name without commands', async () => {
+        const broker = await start({ allowed: true });
+        const modules = await broker.call('MODULE', 'LIST');
+        const commands = await broker.call('COMMAND', 'COUNT');
+        await broker.call('MODULE', 'UNLOAD', 'promoter');
+
+        expect(modules.map(([, name]) => name)).toContain('promoter');
+        expect(await broker.call('COMMAND', 'COUNT')).toBe(commands);
+    });
+
+    it('should say what services read, byte for byte', async () => {
+        const broker = await start({ env: { REDIS_BROADCAST_INTERVAL: '0.2' } });
+        const { id, text } = await ear.up();
+        expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+        expect(text).toBe(`imq-broker\t${id}\tup\t127.0.0.1:${broker.port}\t0.2\tplain`);
+
+        await broker.send('SHUTDOWN', 'NOSAVE');
+        const down = await ear.down();
+        expect(down.text).toBe(`imq-broker\t${id}\tdown\t127.0.0.1:${broker.port}`);
+    });
+
+    it('should take its settings from arguments, which win, and tell of nonsense', async () => {
+        const broker = await start({
+            args: ['interval', '0.3', 'name', 'mine', 'colour', 'red'],
+            env: { REDIS_BROADCAST_INTERVAL: '7', REDIS_BROADCAST_TLS: 'perhaps' },
+        });
+        expect(await ear.up(at(broker))).toMatchObject({ interval: '0.3', name: 'mine' });
+        await broker.logged('argument "colour" is not known, or');
+        await broker.logged('REDIS_BROADCAST_TLS "perhaps" is not 1, yes');
+        await broker.logged('using the port that listens, plain before TLS');
+    });
+
+    it('should announce once the data is loaded', async () => {
+        const first = await start({ allowed: true, module: null });
+        await first.call('DEBUG', 'POPULATE', '300000', 'key', '100');
+        await first.call('SAVE');
+        const broker = await start({ dir: first.dir, wait: false });
+        const { at: told } = await ear.up(at(broker));
+
+        const { at: ready } = await broker.logged('Ready to accept connections');
+        // A line of the log takes its time, too.
+        expect(told).toBeGreaterThan(ready - 20);
+        expect(told).toBeLessThan(ready + FOLLOWED_MS);
+    });
+
+    it('should follow the port', async () => {
+        const broker = await start({ env: { REDIS_BROADCAST_INTERVAL: '600' } });
+        await ear.up(at(broker));
+        const other = broker.port === 65_535 ? 65_534 : broker.port + 1;
+        const since = monotonicNow();
+        await broker.call('CONFIG', 'SET', 'port', String(other));
+
+        const down = await ear.down(at(broker));
+        const up = await ear.up({ address: `127.0.0.1:${other}` });
+        expect(up.at - since).toBeLessThan(FOLLOWED_MS);
+        expect(down.at).toBeLessThan(up.at);
+    });
+
+    it('should follow what Redis is bound to', async () => {
+        const broker = await start({ config: ['--bind', '::1'] });
+        await broker.logged('nothing is announced');
+        await broker.call('CONFIG', 'SET', 'bind', '127.0.0.1');
+
+        const { at: told } = await ear.up(at(broker));
+        await broker.call('CONFIG', 'SET', 'bind', '::1');
+        await ear.down(at(broker), told);
+    });
+
+    it.each([
+        ['SHUTDOWN', broker => broker.send('SHUTDOWN', 'NOSAVE')],
+        ['SIGTERM', broker => broker.signal('SIGTERM')],
+        ['SIGINT', broker => broker.signal('SIGINT')],
+    ])('should say goodbye at once upon %s, whatever the interval', async (_, end) => {
+        const broker = await start({ env: { REDIS_BROADCAST_INTERVAL: '600' } });
+        const { id } = await ear.up(at(broker));
+        const since = await end(broker);
+
+        const { code } = await broker.ended;
+        const down = await ear.down({ ...at(broker), id });
+        expect(code).toBe(0);
+        expect(down.at - since).toBeLessThan(AT_ONCE_MS);
+        expect(ear.heard.slice(1).map(({ type }) => type)).toEqual(['down', 'down', 'down']);
+    });
+
+    it('should say goodbye and be gone when it is unloaded', async () => {
+        const broker = await start({ allowed: true, module: null });
+        for (let times = 0; times < 2; times += 1) {
+            const since = monotonicNow();
+            await broker.call('MODULE', 'LOAD', modulePath('promoter.so'));
+            const { id } = await ear.up(at(broker), since);
+            expect(broker.threads).toEqual(expect.arrayContaining(OUR_THREADS));
+
+            const unloaded = monotonicNow();
+            await broker.call('MODULE', 'UNLOAD', 'promoter');
+            const down = await ear.down({ id });
+            expect(down.at - unloaded).toBeLessThan(AT_ONCE_MS);
+            expect(broker.threads.filter(name => name.startsWith('imq'))).toEqual([]);
+        }
+        const end = ear.heard.length;
+        // Nothing is to be heard.
+        await nothingFor(300);
+        expect(ear.heard).toHaveLength(end);
+    });
+
+    it('should not announce a replica until it becomes the master', async () => {
+        const master = await start();
+        await ear.up(at(master));
+        const replica = await start({ config: ['--replicaof', '127.0.0.1', String(master.port)] });
+        await replica.logged('this Redis is a replica');
+        // Nothing is to be heard.
+        await nothingFor(500);
+        expect(ear.heard.some(({ address }) => address === at(replica).address)).toBe(false);
+
+        const since = monotonicNow();
+        await replica.call('REPLICAOF', 'NO', 'ONE');
+        const up = await ear.up(at(replica));
+        await master.call('REPLICAOF', '127.0.0.1', String(replica.port));
+        const down = await ear.down(at(master));
+        expect(Math.max(up.at, down.at) - since).toBeLessThan(FOLLOWED_MS);
+    });
+
+    it('should announce a replica that is told to', async () => {
+        const replica = await start({
+            config: ['--replicaof', '127.0.0.1', '1'],
+            env: { REDIS_BROADCAST_REPLICAS: '1' },
+        });
+        await ear.up(at(replica));
+    });
+});

@@ -1,0 +1,64 @@
+'use strict';
+
+const { Program } = require('./program.js');
+
+/** What was announced on a port: each datagram with its fields and the time it came. */
+class Ear {
+    #program;
+
+    /**
+     * Resolves once it hears.
+     *
+     * @param {number} port
+     * @param {(script: string, options: object) => Program} [run] - starts a script somewhere else
+     */
+    static async open(port, run = (...args) => Program.start(...args)) {
+        const program = run('hear-process.js', { port });
+        await program.line(({ event }) => event === 'listening');
+        return new Ear(program);
+    }
+
+    constructor(program) {
+        this.#program = program;
+    }
+
+    /** All that was heard so far. */
+    get heard() {
+        return this.#program.lines.filter(isDatagram).map(read);
+    }
+
+    /** The first datagram that fits, heard already or to come. */
+    async first(fits, deadline) {
+        return read(await this.#program.line(line => isDatagram(line) && fits(read(line)), deadline));
+    }
+
+    /** The first `up` that was heard after `since`, on the clock of `monotonicNow`. */
+    up(where = {}, since = 0, deadline) {
+        return this.first(said('up', where, since), deadline);
+    }
+
+    /** The first `down` that was heard after `since`. */
+    down(where = {}, since = 0, deadline) {
+        return this.first(said('down', where, since), deadline);
+    }
+
+    async close() {
+        await this.#program.kill();
+    }
+}
+
+function isDatagram({ event }) {
+    return event === 'datagram';
+}
+
+function read({ at, source, text }) {
+    const [name, id, type, address, interval, transport] = text.split('\t');
+    return { address, at, id, interval, name, source, text, transport, type };
+}
+
+function said(type, where, since) {
+    return heard => heard.type === type && heard.at > since
+        && Object.entries(where).every(([key, value]) => heard[key] === value);
+}
+
+module.exports = { Ear };
