@@ -29,12 +29,13 @@ function createScene() {
          * @param {Broker | string} redis - or its address
          * @param {string[]} [args]
          * @param {object} [options] - of the sidecar
+         * @param {string[]} [recipe] - with its flags
          */
-        async sidecar(redis, args = [], options = {}) {
+        async sidecar(redis, args = [], options = {}, recipe = ['unicast', '--to', scene.here]) {
             const address = redis.port ? `127.0.0.1:${redis.port}` : redis;
             const sidecar = await Sidecar.start([
-                'unicast', '--to', `${HERE}:${scene.port}`,
-                '--redis', address, '--advertise', '127.0.0.1', ...args,
+                ...recipe, '--redis', address,
+                ...args.includes('--advertise') ? [] : ['--advertise', '127.0.0.1'], ...args,
             ], options);
             scene.things.push(sidecar);
             return sidecar;
@@ -53,6 +54,7 @@ function createScene() {
 
     beforeEach(async () => {
         scene.port = await freePort();
+        scene.here = `${HERE}:${scene.port}`;
         scene.ear = await Ear.open(scene.port);
         scene.things = [scene.ear];
     });

@@ -35,6 +35,8 @@ class Sidecar {
     lines = [];
 
     /**
+     * Resolves once it runs.
+     *
      * @param {string[]} args
      * @param {object} [options]
      * @param {Record<string, string>} [options.env]
@@ -42,7 +44,10 @@ class Sidecar {
      */
     static async start(args, options) {
         const healthPort = await freeTcpPort();
-        return new Sidecar(healthPort, ['--health-port', `127.0.0.1:${healthPort}`, ...args], options);
+        const all = ['--health-port', `127.0.0.1:${healthPort}`, ...args];
+        const sidecar = new Sidecar(healthPort, all, options);
+        await sidecar.logged(/started/);
+        return sidecar;
     }
 
     constructor(healthPort, args, { env = {}, within = line => line } = {}) {

@@ -197,10 +197,8 @@ describe('a Redis beside a sidecar', () => {
 
     it('should be told to hosts on the common port', async () => {
         const redis = await scene.redis();
-        const sidecar = await scene.sidecar(redis, ['--to', HERE], {
-            env: { REDIS_BROADCAST_PORT: String(scene.port) },
-        }).catch(error => error);
+        const env = { REDIS_BROADCAST_PORT: String(scene.port), IMQ_ANNOUNCER_TO: HERE };
+        await scene.sidecar(redis, [], { env }, ['unicast']);
         await scene.ear.up();
-        await sidecar.close();
     });
 });

@@ -8,6 +8,7 @@
 use std::io;
 use std::path::Path;
 
+use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -28,6 +29,17 @@ pub(crate) struct Connection {
     ask: Ask,
 }
 
+/// Why there is no connection.
+#[derive(Debug, Error)]
+pub(crate) enum OpenError {
+    /// Nobody answers there, or something that is no Redis.
+    #[error(transparent)]
+    Unreachable(#[from] io::Error),
+    /// It does not let us in; its own words.
+    #[error("{0}")]
+    Refused(String),
+}
+
 /// How the role is asked for: by the first command that is allowed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Ask {
@@ -42,7 +54,7 @@ impl Connection {
     /// # Errors
     ///
     /// Nobody answers there, or something that is no Redis, or one that does not let us in.
-    pub(crate) async fn open(target: &Target) -> io::Result<Self> {
+    pub(crate) async fn open(target: &Target) -> Result<Self, OpenError> {
         let stream = match &target.place {
             Place::Host(host, port) => {
                 let stream = TcpStream::connect((host.as_str(), *port)).await?;
@@ -58,7 +70,7 @@ impl Connection {
         Self::greet(stream, &target.login).await
     }
 
-    async fn greet(stream: Box<dyn Stream>, login: &Login) -> io::Result<Self> {
+    async fn greet(stream: Box<dyn Stream>, login: &Login) -> Result<Self, OpenError> {
         let mut connection = Self {
             stream,
             received: Vec::new(),
@@ -71,7 +83,7 @@ impl Connection {
         Ok(connection)
     }
 
-    async fn log_in(&mut self, login: &Login) -> io::Result<()> {
+    async fn log_in(&mut self, login: &Login) -> Result<(), OpenError> {
         let Some(password) = &login.password else {
             return Ok(());
         };
@@ -80,7 +92,7 @@ impl Connection {
         words.extend(login.user.as_deref());
         words.push(&password);
         match self.ask(&words).await? {
-            Reply::Error(error) => Err(io::Error::new(io::ErrorKind::PermissionDenied, error)),
+            Reply::Error(words) => Err(OpenError::Refused(words)),
             _ => Ok(()),
         }
     }
@@ -178,7 +190,7 @@ mod tests {
 
     /// A connection to something that sends these replies, whatever it is asked; and what it was
     /// asked.
-    async fn open(login: &Login, replies: &str) -> (io::Result<Connection>, DuplexStream) {
+    async fn open(login: &Login, replies: &str) -> (Result<Connection, OpenError>, DuplexStream) {
         let (near, mut far) = tokio::io::duplex(4096);
         far.write_all(replies.as_bytes()).await.unwrap();
         (Connection::greet(Box::new(near), login).await, far)

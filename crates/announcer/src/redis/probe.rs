@@ -11,7 +11,8 @@ use tokio::time::{self, sleep, sleep_until};
 use crate::log::{Level, Log};
 
 use super::Target;
-use super::connection::Connection;
+use super::answer::Answer;
+use super::connection::{Connection, OpenError};
 use super::health::{Health, Verdict};
 
 /// How long after a failure to connect the next attempt follows; twice as long each time.
@@ -46,7 +47,10 @@ impl Probe {
                     }
                 }
                 Err(error) => {
-                    self.health.unreachable(error.to_string());
+                    match error {
+                        OpenError::Unreachable(error) => self.health.unreachable(error.to_string()),
+                        OpenError::Refused(words) => self.health.answered(Answer::Refused(words)),
+                    }
                     self.publish();
                 }
             }
@@ -55,14 +59,14 @@ impl Probe {
         }
     }
 
-    async fn open(&mut self) -> io::Result<Connection> {
+    async fn open(&mut self) -> Result<Connection, OpenError> {
         let target = self.target.clone();
         let connection = time::timeout(self.patience, Connection::open(&target));
         match self.meanwhile(connection).await {
             Ok(result) => result,
             Err(_) => {
                 let text = format!("no answer within {:?}", self.patience);
-                Err(io::Error::new(io::ErrorKind::TimedOut, text))
+                Err(io::Error::new(io::ErrorKind::TimedOut, text).into())
             }
         }
     }
