@@ -204,20 +204,26 @@ impl App {
     }
 
     fn status(&self) -> Status {
+        let pods = self.pods.as_ref().map(Pods::status);
+        let pods_unknown = pods.is_some_and(|pods| pods.age.is_none());
         let verdict = self.verdicts.borrow();
         let addresses = self.addresses.borrow();
         let obstacle = match (&*verdict, &*addresses) {
             (Verdict::Silent(reason), _) => Some(reason.to_string()),
             (_, Some(Err(error))) => Some(error.to_string()),
+            _ if pods_unknown => Some("the Kubernetes API has not told any pods yet".to_owned()),
             _ => None,
         };
         Status {
             recipe: self.settings.recipe.name(),
             redis: verdict.code(),
-            announced: self.announcing.announced(),
+            announced: match obstacle {
+                None => self.announcing.announced(),
+                Some(_) => Vec::new(),
+            },
             obstacle,
             sent: self.announcing.stats(),
-            pods: self.pods.as_ref().map(Pods::status),
+            pods,
         }
     }
 
