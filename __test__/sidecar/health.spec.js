@@ -25,7 +25,7 @@ describe('a Redis beside a sidecar', () => {
         expect(up.id).toMatch(UUID);
         const next = await scene.ear.up({ id: up.id }, up.at);
         expect(next.at - up.at).toBeGreaterThan(100);
-        await sidecar.logged(new RegExp(`ready, announced as ${up.id}`));
+        await sidecar.logged(new RegExp(`announced at 127\\.0\\.0\\.1:${redis.port} as ${up.id}`));
     });
 
     it('should be found and missed by our manager and by that of @imqueue/core', async () => {
@@ -65,7 +65,7 @@ describe('a Redis beside a sidecar', () => {
         expect(delays.at(-1)).toBeLessThan(DOWN_MS + SLACK_MS);
         // Each run is another broker.
         expect(ids.size).toBe(CRASHES);
-        await sidecar.logged(/not announced: it cannot be reached: Connection refused/);
+        await sidecar.logged(/not announced: it cannot be reached: Connection re(fused|set)/);
     }, 10_000 + 2000 * CRASHES);
 
     it('should be taken back within three intervals when it hangs, and come back', async () => {

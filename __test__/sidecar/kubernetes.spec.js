@@ -72,7 +72,7 @@ describe('a sidecar in a Kubernetes cluster', () => {
         api.setPod('web-1', { ip: '127.0.0.2' });
         api.fail('all', { code: 500 });
         const { sidecar } = await start();
-        await sidecar.logged(/ready, announced/);
+        await sidecar.logged(/info: .* announced at/);
         expect(await sidecar.ask('/readyz')).toEqual({
             status: 503, body: 'not announcing: the Kubernetes API has not told any pods yet\n',
         });

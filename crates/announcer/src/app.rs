@@ -90,7 +90,6 @@ impl App {
             target: settings.target.clone(),
             health: Health::new(settings.patience, settings.replicas),
             period: (settings.manner.interval / 2).min(LONGEST_PERIOD),
-            patience: settings.patience,
             verdict,
             log: log.clone(),
         };
@@ -165,7 +164,7 @@ impl App {
                 self.broker = Some((run, guid));
                 if self.announcing.guid() != Some(guid) {
                     self.announcing.start(guid);
-                    self.say(Level::Info, "ready", &format!("ready, announced as {guid}"));
+                    self.say_where("ready");
                 }
             }
             Verdict::Silent(reason) => {
@@ -185,11 +184,7 @@ impl App {
         match addresses {
             Some(Ok(addresses)) => {
                 self.announcing.readdress(addresses);
-                let announced = self.announcing.announced();
-                if !announced.is_empty() {
-                    let text = format!("announced at {}", announced.join(", "));
-                    self.say(Level::Info, "address", &text);
-                }
+                self.say_where("address");
             }
             Some(Err(error)) => {
                 self.announcing.readdress(Vec::new());
@@ -224,6 +219,17 @@ impl App {
             obstacle,
             sent: self.announcing.stats(),
             pods,
+        }
+    }
+
+    /// Says what is announced, if anything is.
+    fn say_where(&self, cause: &'static str) {
+        let announced = self.announcing.announced();
+        if let Some(guid) = self.announcing.guid()
+            && !announced.is_empty()
+        {
+            let text = format!("announced at {} as {guid}", announced.join(", "));
+            self.say(Level::Info, cause, &text);
         }
     }
 

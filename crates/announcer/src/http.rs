@@ -1,12 +1,13 @@
 //! Answers probes and Prometheus: `/healthz`, `/readyz` and `/metrics`.
 //!
-//! Nobody is trusted here. A connection answers one request and has a few seconds for it; there are
-//! only so many at a time; requests have no body and short headers.
+//! Nobody is trusted here. A connection answers one request and has a few seconds for it; of too many
+//! at a time the oldest is closed, so that whoever asks properly is answered at once; requests have
+//! no body and short headers.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -17,14 +18,15 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
 use crate::metrics;
 use crate::status::Status;
 
-/// Probes are few. More at a time come from somebody who means no good; they wait for their turn.
-const MAX_CONNECTIONS: usize = 32;
+/// Probes are few. More at a time come from somebody who means no good.
+const MAX_CONNECTIONS: usize = 64;
 
 /// How long one may take, also if it only dawdles.
 const CONNECTION_LIMIT: Duration = Duration::from_secs(5);
@@ -57,20 +59,20 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<std::net::TcpListener> {
 
 /// Answers for ever.
 pub(crate) async fn serve(listener: TcpListener, questions: Questions) {
-    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut connections = VecDeque::<AbortHandle>::with_capacity(MAX_CONNECTIONS);
     loop {
-        let permit = Arc::clone(&room).acquire_owned().await;
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let connection = converse(stream, questions.clone());
-                tokio::spawn(async move {
-                    // What went wrong, went wrong with the client.
-                    let _ = timeout(CONNECTION_LIMIT, connection).await;
-                    drop(permit);
-                });
-            }
-            Err(_) => sleep(PAUSE).await,
+        let Ok((stream, _)) = listener.accept().await else {
+            sleep(PAUSE).await;
+            continue;
+        };
+        connections.retain(|connection| !connection.is_finished());
+        if connections.len() == MAX_CONNECTIONS
+            && let Some(oldest) = connections.pop_front()
+        {
+            oldest.abort();
         }
+        let connection = timeout(CONNECTION_LIMIT, converse(stream, questions.clone()));
+        connections.push_back(tokio::spawn(connection).abort_handle());
     }
 }
 

@@ -70,7 +70,11 @@ pub(crate) fn run_id(reply: &Reply) -> Option<&str> {
 /// stands between does not know it.
 pub(crate) fn is_not_allowed(reply: &Reply) -> bool {
     match reply {
-        Reply::Error(error) => matches!(first_word(error), "NOPERM" | "ERR"),
+        Reply::Error(error) => {
+            let unknown = ["unknown command", "unsupported command"];
+            let lower = error.to_ascii_lowercase();
+            first_word(error) == "NOPERM" || unknown.iter().any(|text| lower.contains(text))
+        }
         _ => false,
     }
 }
@@ -169,6 +173,7 @@ mod tests {
         )));
         assert!(is_not_allowed(&error("ERR unknown command 'INFO'")));
         assert!(!is_not_allowed(&error("NOAUTH Authentication required.")));
+        assert!(!is_not_allowed(&error("ERR max number of clients reached")));
         assert!(!is_not_allowed(&list("master")));
     }
 }

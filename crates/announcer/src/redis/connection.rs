@@ -79,8 +79,16 @@ impl Connection {
         };
         connection.log_in(login).await?;
         let info = connection.ask(&["INFO", "server"]).await?;
-        connection.run_id = answer::run_id(&info).map(ToOwned::to_owned);
-        Ok(connection)
+        match &info {
+            // It is closed right after this: there are too many clients, or it is protected.
+            Reply::Error(words) if !answer::is_not_allowed(&info) => {
+                Err(OpenError::Refused(words.clone()))
+            }
+            _ => {
+                connection.run_id = answer::run_id(&info).map(ToOwned::to_owned);
+                Ok(connection)
+            }
+        }
     }
 
     async fn log_in(&mut self, login: &Login) -> Result<(), OpenError> {
@@ -222,6 +230,10 @@ mod tests {
             asked(far, connection).await,
             ["AUTH probe secret", "INFO server"]
         );
+
+        let full = "-ERR max number of clients reached\r\n";
+        let (refused, _far) = open(&Login::default(), full).await;
+        assert!(matches!(refused, Err(OpenError::Refused(words)) if words.starts_with("ERR max")));
 
         let (refused, _far) = open(&login, "-WRONGPASS invalid username-password pair\r\n").await;
         assert!(refused.err().unwrap().to_string().starts_with("WRONGPASS"));

@@ -19,6 +19,10 @@ use super::health::{Health, Verdict};
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
+/// How long a connection may take to be there: longer than any network needs, and not so long that a
+/// Redis that is back has to wait for it.
+const OPEN_LIMIT: Duration = Duration::from_secs(5);
+
 /// Follows one Redis, and tells others what is to be done about it.
 #[derive(Debug)]
 pub(crate) struct Probe {
@@ -26,8 +30,6 @@ pub(crate) struct Probe {
     pub(crate) health: Health,
     /// How long after an answer it is asked again.
     pub(crate) period: Duration,
-    /// How long a connection may take to be there.
-    pub(crate) patience: Duration,
     pub(crate) verdict: watch::Sender<Verdict>,
     pub(crate) log: Log,
 }
@@ -61,11 +63,11 @@ impl Probe {
 
     async fn open(&mut self) -> Result<Connection, OpenError> {
         let target = self.target.clone();
-        let connection = time::timeout(self.patience, Connection::open(&target));
+        let connection = time::timeout(OPEN_LIMIT, Connection::open(&target));
         match self.meanwhile(connection).await {
             Ok(result) => result,
             Err(_) => {
-                let text = format!("no answer within {:?}", self.patience);
+                let text = format!("no answer within {OPEN_LIMIT:?}");
                 Err(io::Error::new(io::ErrorKind::TimedOut, text).into())
             }
         }
