@@ -13,6 +13,7 @@ const dist = join(root, 'dist');
 /** Cargo packages, with what cargo makes of them and what it is called in dist/. */
 const PRODUCTS = {
     promoter: { package: 'imqueue-promoter', made: 'libpromoter.so', name: 'promoter.so' },
+    unicaster: { package: 'imqueue-unicaster', made: 'libunicaster.so', name: 'unicaster.so' },
 };
 
 main(process.argv.slice(2));

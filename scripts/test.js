@@ -10,6 +10,7 @@ const { tmpdir } = require('node:os');
 const { dirname, join, sep } = require('node:path');
 
 const { ensureNode } = require('./nodes.js');
+const { SERVERS, ensureServer } = require('./setup-other-redis.js');
 const { ensureRedis } = require('./setup-redis.js');
 
 const RUST_TESTS = 183;
@@ -20,6 +21,12 @@ const OTHER_NODES = [22, 24, 26];
 
 /** Tests in network namespaces need root on Linux; elsewhere they are skipped. */
 const ALL_TESTS_RUN = process.platform === 'linux' && process.getuid() === 0;
+
+/** What the tests need, and the script that builds it. Modules of Redis are for Linux. */
+const BUILDS = {
+    'the addon': 'build',
+    ...process.platform === 'linux' && { 'what brokers load': 'build:broker' },
+};
 
 const root = join(__dirname, '..');
 
@@ -33,10 +40,13 @@ async function main() {
     if (ALL_TESTS_RUN) {
         OTHER_NODES.forEach(ensureNode);
     }
-    heading('Building the addon');
-    const build = await run('npm', ['run', '--silent', 'build']);
-    if (build.code !== 0) {
-        throw new Error('the addon does not build');
+    const missing = process.platform === 'linux' ? missingServers() : [];
+    for (const [what, script] of Object.entries(BUILDS)) {
+        heading(`Building ${what}`);
+        const build = await run('npm', ['run', '--silent', script]);
+        if (build.code !== 0) {
+            throw new Error(`${what} cannot be built`);
+        }
     }
 
     heading('Rust tests');
@@ -50,7 +60,10 @@ async function main() {
     ];
     if (jest.skipped > 0) {
         const skipped = `${jest.skipped} JavaScript tests were skipped`;
-        if (ALL_TESTS_RUN) {
+        if (missing.length > 0) {
+            console.log(`\n${skipped}, among them those for a server that cannot be had:`);
+            missing.forEach(reason => console.log(reason));
+        } else if (ALL_TESTS_RUN) {
             complaints.push(`${skipped}, which never happens as root on Linux`);
         } else {
             console.log(`\n${skipped}: they make network namespaces, or use other`
@@ -74,6 +87,18 @@ async function rustTests() {
     );
 
     return { passed, failed: failuresOf(code, failed) };
+}
+
+/** Why servers to load modules into cannot be had. Tests go on without them. */
+function missingServers() {
+    return Object.keys(SERVERS).flatMap(name => {
+        try {
+            ensureServer(name);
+            return [];
+        } catch (error) {
+            return [error.message];
+        }
+    });
 }
 
 /** The specs in folders load the machine; side by side they would disturb each other's timing. */

@@ -85,6 +85,13 @@ describeModules('a Redis that is set up in another way', () => {
         }
     });
 
+    it('should not be announced with a port that nobody listens on, whoever says so', async () => {
+        const port = await freeTcpPort();
+        await start({ args: ['redis-port', String(port), 'redis-bind', '*'] });
+        await broker.logged(`Redis does not listen on 127.0.0.1:${port}`);
+        await expectNothing();
+    });
+
     describe('with TLS', () => {
         let files;
         let tlsPort;

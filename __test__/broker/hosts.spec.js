@@ -33,7 +33,7 @@ describeHosts('Redis with the module promoter on hosts of their own', () => {
         return broker;
     }
 
-    const ear = host => Ear.open(PORT, (...args) => lan.run(host, ...args));
+    const ear = host => Ear.open(PORT, { run: (...args) => lan.run(host, ...args) });
 
     it('should be found, and be missed, by our manager and that of @imqueue/core', async () => {
         const listeners = [
@@ -92,6 +92,18 @@ describeHosts('Redis with the module promoter on hosts of their own', () => {
         const again = await other.up({ address: '10.77.1.9:6379' });
         expect(again.at - changed).toBeLessThan(FOLLOWED_MS);
         await brokers[0].logged('no longer announcing 10.77.1.1:6379');
+    });
+
+    it('should not be announced with an address that came too late for it to listen on', async () => {
+        const other = await ear(2);
+        const config = ['--protected-mode', 'no', '--bind', '10.77.0.1', '-10.77.1.1'];
+        await start(1, { config, env: { REDIS_BROADCAST_INTERVAL: '0.2' } });
+        await other.up({ address: '10.77.0.1:6379' });
+
+        [2, 1].forEach(host => lan.plug(host, 1));
+        // Nothing is to be heard of it.
+        await nothingFor(FOLLOWED_MS);
+        expect(other.heard.every(({ address }) => address === '10.77.0.1:6379')).toBe(true);
     });
 
     it('should be announced once it is on a network at all', async () => {

@@ -105,15 +105,6 @@ describeModules('a Redis that takes its time to end', () => {
         expect(up.id).not.toBe(id);
     });
 
-    it('should not leave when everything is deleted, after which Redis saves too', async () => {
-        const broker = await start({ config: ['--save', '900', '1'] });
-        await ear.up(at(broker));
-        await broker.call('FLUSHALL');
-        await ear.up(at(broker), monotonicNow());
-        await ear.up(at(broker), monotonicNow());
-        expect(ear.heard.every(({ type }) => type === 'up')).toBe(true);
-    });
-
     it('should say goodbye while it waits for a replica, and come back when called off', async () => {
         const master = await start();
         const replica = await start({ config: ['--replicaof', '127.0.0.1', String(master.port)] });

@@ -178,7 +178,13 @@ class Broker {
     }
 
     #connect() {
-        const client = new Redis({ path: this.#socket, maxRetriesPerRequest: null });
+        // It is to obey while it loads, too; and another server is not to obey in its place.
+        const client = new Redis({
+            autoResendUnfulfilledCommands: false,
+            enableReadyCheck: false,
+            maxRetriesPerRequest: null,
+            path: this.#socket,
+        });
         this.#clients.push(client.on('error', () => {}));
         return client;
     }

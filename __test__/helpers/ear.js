@@ -10,10 +10,13 @@ class Ear {
      * Resolves once it hears.
      *
      * @param {number} port
-     * @param {(script: string, options: object) => Program} [run] - starts a script somewhere else
+     * @param {object} [options]
+     * @param {string} [options.address] - hears only what is sent to this address
+     * @param {(script: string, options: object) => Program} [options.run] - starts a script
+     *     somewhere else
      */
-    static async open(port, run = (...args) => Program.start(...args)) {
-        const program = run('hear-process.js', { port });
+    static async open(port, { address, run = (...args) => Program.start(...args) } = {}) {
+        const program = run('hear-process.js', { address, port });
         await program.line(({ event }) => event === 'listening');
         return new Ear(program);
     }

@@ -1,7 +1,7 @@
 //! Which endpoints are announced.
 
 use std::fmt;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 
 use imqueue_udp_core::Transport;
 use imqueue_udp_net::{InterfaceAddress, Selection};
@@ -140,6 +140,12 @@ impl Listening {
                     .is_ok_and(|bound: Ipv4Addr| bound.is_unspecified() || bound == own.address)
         };
         own.running && self.bind.iter().any(names)
+    }
+}
+
+impl Endpoint {
+    pub(crate) fn socket(&self) -> SocketAddrV4 {
+        SocketAddrV4::new(self.address, self.port)
     }
 }
 

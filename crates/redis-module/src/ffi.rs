@@ -114,6 +114,7 @@ const ERROR: c_int = 1;
 const API_VERSION: c_int = 1;
 
 const IS_REPLICA: c_int = 1 << 3;
+const IS_LOADING: c_int = 1 << 13;
 
 const ROLE: u64 = 0;
 const PERSISTENCE: u64 = 1;
@@ -207,9 +208,17 @@ impl Server<'_> {
         }
     }
 
+    pub(crate) fn is_loading(&self) -> bool {
+        self.flags() & IS_LOADING != 0
+    }
+
     pub(crate) fn is_replica(&self) -> bool {
+        self.flags() & IS_REPLICA != 0
+    }
+
+    fn flags(&self) -> c_int {
         // SAFETY: the context is valid.
-        unsafe { (self.functions.flags)(self.context) & IS_REPLICA != 0 }
+        unsafe { (self.functions.flags)(self.context) }
     }
 
     /// Whether it waits for its replicas before it ends.

@@ -7,7 +7,8 @@
 //! - `ffi.rs`: what Redis offers and what it calls, and all the unsafe code that this takes;
 //! - `module.rs`: the life of the module, on Redis' main thread;
 //! - `settings.rs`: the environment and the arguments of `loadmodule`;
-//! - `endpoints.rs`: which addresses are announced, a function without side effects;
+//! - `endpoints.rs`: which addresses are announced, a function without side effects; `probe.rs`:
+//!   whether Redis really listens there;
 //! - `presence.rs`: one announcer an address, and the last word;
 //! - `watch.rs`, `signals.rs`: a thread that follows this host's addresses, and hears at once of a
 //!   signal that Redis acts upon only a tenth of a second later.
@@ -35,6 +36,7 @@ mod ffi;
 mod guid;
 mod module;
 mod presence;
+mod probe;
 mod settings;
 mod signals;
 mod watch;
@@ -43,6 +45,9 @@ pub use ffi::{Arguments, Context, load, unload};
 pub use module::{Recipe, Voice};
 pub use presence::Audience;
 pub use settings::Options;
+
+/// How much a line in Redis' log matters.
+pub use imqueue_udp_net::Level as LogLevel;
 
 /// Gives Redis the functions that it looks for in a module, for a type that is a [`Recipe`].
 #[macro_export]

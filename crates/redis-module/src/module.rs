@@ -13,6 +13,7 @@ use imqueue_udp_net::Level;
 use crate::endpoints::{Endpoint, Listening, endpoints};
 use crate::ffi::{Event, Server};
 use crate::presence::{Audience, Line, Presence};
+use crate::probe::is_listened_on;
 use crate::settings::{Options, Settings};
 use crate::watch::Watch;
 
@@ -188,7 +189,11 @@ impl Module {
 
     /// Announces what is to be announced now.
     fn refresh(&mut self, server: &Server<'_>) {
-        self.due = false;
+        // It can be configured while it loads its data.
+        if server.is_loading() {
+            self.due = true;
+            return;
+        }
         self.read_at = Instant::now();
         self.was_replica = server.is_replica();
         let wanted = self.wanted(server);
@@ -196,12 +201,13 @@ impl Module {
         let announced = self.presence.announce(endpoints);
         // It is tried again, as if something had changed.
         self.due = announced.is_err();
-        let failed = announced.map_err(|error| (Level::Warn, error)).err();
-        let reason = wanted.err().or(failed);
+        let failed = |error| (Level::Warn, format!("not all is announced: {error}"));
+        let nothing = |(level, reason)| (level, format!("nothing is announced: {reason}"));
+        let reason = wanted.err().map(nothing).or(announced.err().map(failed));
         if self.told != reason
             && let Some((level, reason)) = &reason
         {
-            server.log(*level, &format!("nothing is announced: {reason}"));
+            server.log(*level, reason);
         }
         self.told = reason;
     }
@@ -216,14 +222,22 @@ impl Module {
         let own = self.watch.addresses();
         let own =
             own.map_err(|error| warn(format!("this host's addresses cannot be listed: {error}")))?;
-        endpoints(
+        let wanted = endpoints(
             &self.listening(server).map_err(warn)?,
             &own,
             &self.settings.selection,
             self.settings.tls,
             self.presence.audience(),
-        )
-        .map_err(|reason| warn(reason.to_string()))
+        );
+        let wanted = wanted.map_err(|reason| warn(reason.to_string()))?;
+        // It may not listen where it was told to, and go on all the same.
+        let (open, shut): (Vec<_>, Vec<_>) = wanted
+            .into_iter()
+            .partition(|it| is_listened_on(it.socket()));
+        match shut.first() {
+            Some(shut) if open.is_empty() => Err(warn(format!("Redis does not listen on {shut}"))),
+            _ => Ok(open),
+        }
     }
 
     /// What Redis listens on: what we were told, or else what it says.

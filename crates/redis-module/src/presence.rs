@@ -260,3 +260,115 @@ impl Bell {
         self.rung.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use imqueue_udp_core::Transport;
+
+    use super::*;
+    use crate::settings::Options;
+
+    /// A presence that tells `listener`, once a day.
+    fn presence(listener: &UdpSocket) -> Presence {
+        let port = listener.local_addr().unwrap().port().to_string();
+        let arguments = ["port", &port, "interval", "86400"].map(str::to_owned);
+        let settings = Settings::read(&mut Options::new(&arguments, |_| None));
+        let presence = Presence::new(&settings, Audience::Hosts);
+        presence.redirect(vec![Ipv4Addr::LOCALHOST.into()]);
+        presence
+    }
+
+    fn listener() -> UdpSocket {
+        let listener = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let patience = Some(Duration::from_secs(20));
+        listener.set_read_timeout(patience).unwrap();
+        listener
+    }
+
+    fn endpoint(port: u16) -> Endpoint {
+        Endpoint {
+            address: Ipv4Addr::new(10, 0, 0, 1),
+            port,
+            transport: Transport::Plain,
+        }
+    }
+
+    /// The type and the port of so many announcements, and the last id.
+    fn hear<const COUNT: usize>(listener: &UdpSocket) -> ([String; COUNT], String) {
+        let mut last_id = String::new();
+        let heard = [(); COUNT].map(|()| {
+            let mut bytes = [0; 256];
+            let length = listener.recv(&mut bytes).unwrap();
+            let text = String::from_utf8_lossy(&bytes[..length]).into_owned();
+            let fields: Vec<_> = text.split('\t').collect();
+            fields[1].clone_into(&mut last_id);
+            format!("{} {}", fields[2], fields[3])
+        });
+        (heard, last_id)
+    }
+
+    #[test]
+    fn says_goodbye_once_and_nothing_more_until_it_resumes() {
+        let listener = listener();
+        let presence = presence(&listener);
+        presence.announce(&[endpoint(1)]).unwrap();
+        let (said, id) = hear(&listener);
+        assert_eq!(said, ["up 10.0.0.1:1"]);
+
+        presence.say_goodbye();
+        presence.leave();
+        presence.announce(&[endpoint(2)]).unwrap();
+        assert!(presence.is_silent());
+        assert_eq!(hear(&listener).0, ["down 10.0.0.1:1"; 3]);
+
+        // A new id, since what was said of the former one is remembered.
+        presence.resume();
+        presence.announce(&[endpoint(1)]).unwrap();
+        let (said, new_id) = hear(&listener);
+        assert_eq!(said, ["up 10.0.0.1:1"]);
+        assert_ne!(new_id, id);
+    }
+
+    #[test]
+    fn tells_only_what_changes() {
+        let listener = listener();
+        let presence = presence(&listener);
+        presence.announce(&[endpoint(1), endpoint(2)]).unwrap();
+        let (said, id) = hear(&listener);
+        assert_eq!(said, ["up 10.0.0.1:1", "up 10.0.0.1:2"]);
+
+        presence.announce(&[endpoint(2), endpoint(3)]).unwrap();
+        let (said, same_id) = hear(&listener);
+        let [first, .., last]: [String; 4] = said;
+        assert_eq!([first, last], ["down 10.0.0.1:1", "up 10.0.0.1:3"]);
+        assert_eq!(same_id, id);
+
+        // At another port only, it is another broker.
+        presence.announce(&[endpoint(4)]).unwrap();
+        let (said, new_id) = hear::<7>(&listener);
+        assert_eq!(said[6], "up 10.0.0.1:4");
+        assert_ne!(new_id, id);
+    }
+
+    #[test]
+    fn the_log_tells_what_is_announced() {
+        let listener = listener();
+        let presence = presence(&listener);
+        presence.announce(&[endpoint(1)]).unwrap();
+        presence.leave();
+        presence.log(Level::Warn, "from elsewhere".to_owned());
+        let lines: Vec<_> = presence
+            .take_lines()
+            .into_iter()
+            .map(|line| line.1)
+            .collect();
+        assert!(lines[0].starts_with("announcing 10.0.0.1:1 (plain) as \"imq-broker\", id "));
+        assert_eq!(
+            lines[1..],
+            ["10.0.0.1:1 (plain): stopped announcing", "from elsewhere"]
+        );
+        assert!(presence.take_lines().is_empty());
+    }
+}

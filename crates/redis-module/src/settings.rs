@@ -42,7 +42,7 @@ const INTERVALS: RangeInclusive<f64> = 0.01..=86_400.0;
 
 impl Options {
     /// `arguments` are pairs of a name and a value; `environment` looks a variable up.
-    pub(crate) fn new(
+    pub fn new(
         arguments: &[String],
         environment: impl Fn(&str) -> Option<String> + 'static,
     ) -> Self {

@@ -1,0 +1,183 @@
+'use strict';
+
+const { Broker, modulePath } = require('../helpers/broker.js');
+const { Ear } = require('../helpers/ear.js');
+const { KubernetesApi } = require('../helpers/kubernetes-api.js');
+const { Lan, describeHosts } = require('../helpers/lan.js');
+const { monotonicNow } = require('../helpers/program.js');
+const { isAdd, isRemove, nothingFor, outcome } = require('../helpers/said.js');
+const { describeServersInPods } = require('../helpers/servers.js');
+const { freePort } = require('../helpers/udp.js');
+
+const MODULE = { allowed: true, module: 'unicaster.so' };
+const PODS = ['127.0.0.2', '127.0.0.3'];
+
+/** On a quiet machine it is 50 ms. */
+const AT_ONCE_MS = 90;
+
+/** Two hundred, where nothing else runs. */
+const JOINED_MS = 400;
+
+describeServersInPods('the module unicaster', server => {
+    let api;
+    let broker;
+    let ears;
+    let env;
+
+    beforeEach(async () => {
+        const port = await freePort();
+        api = await KubernetesApi.start();
+        ears = await Promise.all(PODS.map(address => Ear.open(port, { address })));
+        env = {
+            ...api.env,
+            REDIS_BROADCAST_INTERVAL: '0.2',
+            REDIS_BROADCAST_PORT: String(port),
+            SELECTED_INTERFACES: '127',
+        };
+    });
+
+    afterEach(() => Promise.all([
+        api.close(),
+        broker?.close(),
+        ...ears.map(ear => ear.close()),
+    ]));
+
+    async function start({ env: more, ...options } = {}) {
+        broker = await Broker.start({
+            ...MODULE,
+            env: { ...env, ...more },
+            server,
+            within: api.inPod([]),
+            ...options,
+        });
+    }
+
+    const at = () => ({ address: `127.0.0.1:${broker.port}` });
+
+    it('should tell the pods, byte for byte, and say goodbye to each', async () => {
+        PODS.forEach((ip, number) => api.setPod(`web-${number}`, { ip }));
+        await start();
+        const { id } = await ears[0].up();
+        const up = `imq-broker\t${id}\tup\t127.0.0.1:${broker.port}\t0.2\tplain`;
+        expect((await ears[1].up()).text).toBe(up);
+
+        const since = broker.signal('SIGTERM');
+        const { code } = await broker.ended;
+        for (const ear of ears) {
+            const down = await ear.down();
+            expect(down.text).toBe(`imq-broker\t${id}\tdown\t127.0.0.1:${broker.port}`);
+            expect(down.at - since).toBeLessThan(AT_ONCE_MS);
+            expect(ear.heard.slice(-3).map(({ type }) => type)).toEqual(['down', 'down', 'down']);
+        }
+        expect(code).toBe(0);
+    });
+
+    it('should tell a new pod at once, and one that is gone no more', async () => {
+        api.setPod('web-0', { ip: PODS[0] });
+        await start({ env: { REDIS_BROADCAST_INTERVAL: '600' } });
+        await ears[0].up(at());
+
+        const since = monotonicNow();
+        api.setPod('web-1', { ip: PODS[1] });
+        const { at: told } = await ears[1].up(at());
+        expect(told - since).toBeLessThan(JOINED_MS);
+
+        api.removePod('web-1');
+        // It has to have noticed.
+        await nothingFor(300);
+        await broker.send('SHUTDOWN', 'NOSAVE');
+        await ears[0].down(at());
+        await broker.ended;
+        expect(ears[1].heard.map(({ type }) => type)).toEqual(['up']);
+    });
+
+    it('should go on telling the pods that it knows while the API is away', async () => {
+        api.setPod('web-0', { ip: PODS[0] });
+        await start();
+        await ears[0].up(at());
+        await api.goAway();
+        await ears[0].up(at(), monotonicNow() + 1000);
+        await api.comeBack();
+        expect(ears[0].heard.every(({ type }) => type === 'up')).toBe(true);
+    });
+
+    it('should say in the log of Redis which permission is missing', async () => {
+        api.forbid('all');
+        await start();
+        const { text } = await broker.logged('cannot list');
+        expect(text).toContain('<unicaster>');
+        expect(text).toContain('prod');
+    });
+
+    it('should tell of a namespace that is none, and use its own', async () => {
+        api.setPod('web-0', { ip: PODS[0] });
+        await start({ env: { DEPLOYMENT_ENV: 'Not/One' } });
+        await broker.logged('DEPLOYMENT_ENV "Not/One" is not the name of a Kubernetes namespace');
+        await ears[0].up(at());
+    });
+
+    it('should be gone when it is unloaded', async () => {
+        api.setPod('web-0', { ip: PODS[0] });
+        await start({ module: null });
+        const before = broker.threads;
+        for (let times = 0; times < 3; times += 1) {
+            const since = monotonicNow();
+            await broker.call('MODULE', 'LOAD', modulePath('unicaster.so'));
+            const { id } = await ears[0].up(at(), since);
+            const modules = await broker.call('MODULE', 'LIST');
+            expect(modules.map(([, name]) => name)).toContain('unicaster');
+            await broker.call('MODULE', 'UNLOAD', 'unicaster');
+            await ears[0].down({ id });
+            expect(broker.threads.filter(name => name.startsWith('imq'))).toEqual([]);
+        }
+        expect(before).toEqual(expect.not.arrayContaining(['imq-watch']));
+    });
+
+    it('should stand beside the promoter', async () => {
+        api.setPod('web-0', { ip: PODS[0] });
+        await start({ args: ['interval', '0.3'], config: ['--loadmodule', modulePath('promoter.so')] });
+        await ears[0].up({ ...at(), interval: '0.3' });
+        await broker.logged('<promoter> announcing');
+        await broker.call('MODULE', 'UNLOAD', 'promoter');
+
+        broker.signal('SIGTERM');
+        await ears[0].down(at());
+        expect(await broker.ended).toMatchObject({ code: 0 });
+    });
+});
+
+describeHosts('pods on hosts of their own', () => {
+    let broker;
+    let lan;
+
+    afterEach(async () => {
+        await broker?.close();
+        await lan?.close();
+    });
+
+    it('should find, and miss, a Redis with the module unicaster', async () => {
+        lan = new Lan(3);
+        const api = lan.run(1, 'kubernetes-api.js', {});
+        const { env } = await api.line(({ event }) => event === 'listening');
+        const ask = async (...question) => (await api.ask(JSON.stringify(question))).value;
+        for (const number of [2, 3]) {
+            await ask('setPod', `pod-${number}`, { ip: `10.77.0.${number}` });
+        }
+        const listeners = [
+            ...await lan.listen([2]),
+            ...await lan.listen([3], {}, { script: 'core-listen-process.js' }),
+        ];
+        broker = await Broker.start({
+            ...MODULE,
+            config: ['--protected-mode', 'no'],
+            env,
+            within: [...lan.within(1), ...await ask('inPod', [])],
+        });
+        await Promise.all(listeners.map(listener => listener.line(isAdd)));
+
+        broker.signal('SIGTERM');
+        await Promise.all(listeners.map(listener => listener.line(isRemove)));
+        expect(listeners.map(outcome)).toEqual(Array(2).fill({ adds: 1, removes: 1 }));
+        await api.end();
+    });
+});
