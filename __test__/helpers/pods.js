@@ -71,15 +71,15 @@ class Follower {
         ));
     }
 
-    /** Resolves with when (`at`) exactly these addresses were told, once they are the last. */
+    /** Resolves, with the time, when exactly these addresses are the last that were told. */
     async tells(addresses, deadline) {
         const wanted = JSON.stringify(addresses);
-        const line = await this.#program.line(
+        await this.#program.line(
             line => isChange(line) && JSON.stringify(line.addresses) === wanted
                 && line === this.#program.lines.findLast(isChange),
             deadline,
         );
-        return line.at;
+        return monotonicNow();
     }
 
     /** Resolves with the first message that fits, said already or to come. */

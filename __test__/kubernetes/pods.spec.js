@@ -144,19 +144,15 @@ describe('how soon, and at what price', () => {
         expect(versions).toEqual([1001, 1001, 1002, 1002]);
     });
 
-    test('bookmarks spare a list after the history was forgotten', async () => {
+    test('bookmarks spare a list when the history is forgotten', async () => {
         api.setPod('web-1', { ip: '10.1.0.1' });
-        await follow({ watch: 30_000 });
-        api.setPod('elsewhere', { phase: 'Succeeded', ip: '10.1.0.9' });
+        await follow();
+        // Nothing that it asks for has happened since, but for the bookmark at the end of the watch.
+        api.setPod('job-1', { ip: '10.1.0.9', phase: 'Succeeded' });
         api.compact();
-        api.bookmark();
-        // It has read the bookmark once it has read what comes behind.
+        await until(() => api.count('watch') === 2);
         api.setPod('web-2', { ip: '10.1.0.2' });
         await follower.tells(['10.1.0.1', '10.1.0.2']);
-        api.cut();
-        await until(() => api.count('watch') === 2);
-        api.setPod('web-3', { ip: '10.1.0.3' });
-        await follower.tells(['10.1.0.1', '10.1.0.2', '10.1.0.3']);
         expect(api.count('list')).toBe(1);
     });
 

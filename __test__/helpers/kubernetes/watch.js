@@ -66,7 +66,7 @@ class Watch {
     }
 
     #tell(event) {
-        if (event && !this.#muted) {
+        if (event && !this.#muted && !this.#response.writableEnded) {
             this.write(`${JSON.stringify(event)}\n`);
         }
     }

@@ -1,7 +1,7 @@
 //! Follows pods and prints what happens, as JSON lines, until standard input ends:
 //! `pods '{"namespace": "prod", "url": "https://...", "caFile": "...", "tokenFile": "..."}'`.
 //!
-//! A line `status` on standard input asks how it stands. Times (`at`) are ms on the monotonic clock.
+//! A line `status` on standard input asks how it stands.
 
 use std::error::Error;
 use std::io::{self, BufRead as _, Write as _};
@@ -68,25 +68,13 @@ fn status(pods: &Pods) -> Value {
     })
 }
 
-fn print(mut line: Value) {
-    line["at"] = json!(now());
+fn print(line: Value) {
     // Nobody reads it any more.
     writeln!(io::stdout().lock(), "{line}").ok();
 }
 
 fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
-}
-
-/// The clock of `process.hrtime()` in Node.js.
-fn now() -> f64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: it writes to the struct that it is given, and keeps no pointer.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
 impl From<Arguments> for PodsOptions {

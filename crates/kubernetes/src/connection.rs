@@ -13,7 +13,7 @@ use kube::{Client, Config};
 use tokio::time::timeout;
 
 use crate::account;
-use crate::failure::{Failure, Verb};
+use crate::failure::{Failure, Verb, excerpt};
 use crate::options::{ApiServer, PodsOptions, is_label};
 
 /// An API server that can be asked, once connected.
@@ -27,18 +27,19 @@ pub(crate) struct Connection {
 /// No error has more to say.
 const MAX_ERROR_BODY: usize = 64 << 10;
 
+/// How many characters are shown of an answer that explains nothing.
+const MAX_EXCERPT: usize = 120;
+
 /// Who asks for a longer pause is asked again after this one: nobody has reserved the API for long.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 impl Connection {
     /// Reads the files of the service account. Nothing is sent.
     pub(crate) fn open(options: &PodsOptions) -> Result<Self, Failure> {
-        let mut config = match &options.server {
-            None => Config::incluster().map_err(|error| Failure::Account(chain(&error)))?,
-            Some(server) => config_for(server)?,
+        let (mut config, token_file) = match &options.server {
+            None => in_cluster()?,
+            Some(server) => (elsewhere(server)?, server.token_file.clone()),
         };
-        // As it is read for each request, one that was replaced is used at once.
-        let token_file = config.auth_info.token_file.take().map(PathBuf::from);
         let own = config.default_namespace.trim();
         let namespace = options.namespace.as_deref().unwrap_or(own).to_owned();
         if !is_label(&namespace) {
@@ -127,7 +128,7 @@ impl Connection {
         let status = serde_json::from_str::<Status>(&body).ok();
         let message = match &status {
             Some(status) if !status.message.is_empty() => status.message.clone(),
-            _ => excerpt(&body),
+            _ => excerpt(&body, MAX_EXCERPT),
         };
         match code {
             StatusCode::UNAUTHORIZED => Failure::Unauthorized {
@@ -151,12 +152,18 @@ impl Connection {
     }
 }
 
-fn config_for(server: &ApiServer) -> Result<Config, Failure> {
+/// The API server of the cluster that this is in, and the file with the token for it.
+fn in_cluster() -> Result<(Config, Option<PathBuf>), Failure> {
+    let mut config = Config::incluster().map_err(|error| Failure::Account(chain(&error)))?;
+    // kube would keep a token for up to a minute after it was replaced.
+    let token_file = config.auth_info.token_file.take();
+    Ok((config, token_file.map(PathBuf::from)))
+}
+
+fn elsewhere(server: &ApiServer) -> Result<Config, Failure> {
     let url = server.url.parse();
     let mut config = Config::new(url.map_err(|error| Failure::Account(chain(&error)))?);
     config.root_cert_file.clone_from(&server.ca_file);
-    let token_file = server.token_file.as_ref();
-    config.auth_info.token_file = token_file.map(|file| file.to_string_lossy().into_owned());
     Ok(config)
 }
 
@@ -164,13 +171,6 @@ fn config_for(server: &ApiServer) -> Result<Config, Failure> {
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds))
-}
-
-/// The beginning of a text, on one line.
-fn excerpt(text: &str) -> String {
-    const SHOWN: usize = 120;
-    let words: Vec<_> = text.split_whitespace().collect();
-    words.join(" ").chars().take(SHOWN).collect()
 }
 
 pub(crate) fn unreachable(error: &(dyn Error + 'static)) -> Failure {
@@ -206,11 +206,5 @@ mod tests {
         for senseless in ["", "-1", "soon", "Wed, 21 Oct 2026 07:28:00 GMT"] {
             assert_eq!(pause(senseless), None, "{senseless}");
         }
-    }
-
-    #[test]
-    fn an_excerpt_is_one_short_line() {
-        assert_eq!(excerpt(" <html>\n  <body>\t502"), "<html> <body> 502");
-        assert_eq!(excerpt(&"é".repeat(500)).chars().count(), 120);
     }
 }

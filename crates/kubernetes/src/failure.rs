@@ -123,3 +123,20 @@ impl fmt::Display for Verb {
         })
     }
 }
+
+/// The beginning of a text, on one line.
+pub(crate) fn excerpt(text: &str, most: usize) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    words.join(" ").chars().take(most).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_is_one_short_line() {
+        assert_eq!(excerpt(" <html>\n  <body>\t502", 100), "<html> <body> 502");
+        assert_eq!(excerpt(&"é".repeat(500), 120).chars().count(), 120);
+    }
+}

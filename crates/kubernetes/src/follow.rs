@@ -60,9 +60,9 @@ impl<S: Source> Follower<S> {
         }
     }
 
-    /// Lets it be run again after a panic.
-    pub(crate) fn recover(&mut self, panic: &str) -> Duration {
-        self.state.recover(panic)
+    /// Makes ready to run again after a panic.
+    pub(crate) async fn recover(&mut self, panic: &str) {
+        self.state.recover(panic).await;
     }
 
     /// Lists, and gives the pause after that.
@@ -127,7 +127,7 @@ mod tests {
     #[derive(Clone)]
     enum End {
         After(u64),
-        Fails(Failure),
+        FailsAfter(u64, Failure),
         Never,
     }
 
@@ -209,7 +209,10 @@ mod tests {
             }
             match self.1.clone() {
                 End::After(ms) => time::sleep(Duration::from_millis(ms)).await,
-                End::Fails(failure) => return Err(failure),
+                End::FailsAfter(ms, failure) => {
+                    time::sleep(Duration::from_millis(ms)).await;
+                    return Err(failure);
+                }
                 End::Never => future::pending().await,
             }
             Ok(None)
@@ -257,12 +260,11 @@ mod tests {
         )
     }
 
-    /// What was asked and told within so many seconds, after the ms at which it was.
-    async fn story(
-        seconds: u64,
-        options: PodsOptions,
+    /// Follows a script, and writes down what is asked and told.
+    fn follower(
+        options: &PodsOptions,
         steps: impl Into<VecDeque<Step>>,
-    ) -> Vec<String> {
+    ) -> (Follower<Script>, Log) {
         let log = Log::new();
         let told = log.clone();
         let on_event = move |event| match event {
@@ -280,15 +282,28 @@ mod tests {
             confirmed: None,
             mode: Mode::Waiting,
         }));
-        let state = State::new(&options, Box::new(on_event), snapshot);
+        let state = State::new(options, Box::new(on_event), snapshot);
         let steps = steps.into();
         let script = Script {
             steps,
             log: log.clone(),
         };
-        let mut follower = Follower::new(script, state);
+        (Follower::new(script, state), log)
+    }
+
+    async fn run_for(seconds: u64, follower: &mut Follower<Script>) {
         let end = Duration::from_secs(seconds);
         assert!(time::timeout(end, follower.run()).await.is_err());
+    }
+
+    /// What is asked and told within so many seconds, after the ms at which it was.
+    async fn story(
+        seconds: u64,
+        options: PodsOptions,
+        steps: impl Into<VecDeque<Step>>,
+    ) -> Vec<String> {
+        let (mut follower, log) = follower(&options, steps);
+        run_for(seconds, &mut follower).await;
         log.lines()
     }
 
@@ -368,7 +383,10 @@ mod tests {
     async fn a_version_that_was_forgotten_is_replaced_at_once_and_in_silence() {
         let steps = [
             Step::List(Ok(&["1"])),
-            Step::Watch(vec![comes(2000, "2", "7")], End::Fails(status(410, None))),
+            Step::Watch(
+                vec![comes(2000, "2", "7")],
+                End::FailsAfter(0, status(410, None)),
+            ),
             Step::List(Ok(&["2"])),
             Step::Watch(vec![comes(2000, "3", "9")], End::After(2000)),
             Step::Refuse(status(410, None)),
@@ -391,6 +409,28 @@ mod tests {
                 "6000 list",
                 "6000 [3]",
                 "6000 watch 1",
+            ],
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_may_be_told_so_too() {
+        let steps = [
+            Step::List(Ok(&["1"])),
+            Step::Watch(vec![], End::FailsAfter(3000, status(410, None))),
+            Step::List(Ok(&["1", "2"])),
+            Step::Watch(vec![], End::Never),
+        ];
+        assert_eq!(
+            story(20, PodsOptions::default(), steps).await,
+            [
+                "0 list",
+                "0 [1]",
+                "0 watch 1",
+                "0 following the pods in",
+                "3000 list",
+                "3000 [1 2]",
+                "3000 watch 1",
             ],
         );
     }
@@ -425,7 +465,7 @@ mod tests {
         let steps = [
             Step::List(Err(nonsense())),
             Step::List(Ok(&["1"])),
-            Step::Watch(vec![comes(2000, "2", "7")], End::Fails(nonsense())),
+            Step::Watch(vec![comes(2000, "2", "7")], End::FailsAfter(0, nonsense())),
             Step::List(Ok(&["2"])),
             Step::Watch(vec![], End::Never),
         ];
@@ -560,7 +600,7 @@ mod tests {
         };
         let steps = [
             Step::List(Ok(&["1"])),
-            Step::Watch(vec![(2000, gone)], End::Fails(status(410, None))),
+            Step::Watch(vec![(2000, gone)], End::FailsAfter(0, status(410, None))),
             Step::List(Ok(&[])),
             Step::Watch(vec![comes(3000, "2", "9")], End::Never),
         ];
@@ -625,5 +665,32 @@ mod tests {
         let sizes = told.iter().map(|line| line.split(' ').count() - 1);
         assert_eq!(sizes.collect::<Vec<_>>(), [1, 2, 51, 80], "{told:?}");
         assert!(told[3].starts_with("1100 "), "{told:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_panic_all_is_told_again() {
+        let steps = [
+            Step::List(Ok(&["1"])),
+            Step::Watch(vec![], End::Never),
+            Step::List(Ok(&["1"])),
+            Step::Watch(vec![], End::Never),
+        ];
+        let (mut follower, log) = follower(&PodsOptions::default(), steps);
+        run_for(2, &mut follower).await;
+        follower.recover("on purpose").await;
+        run_for(2, &mut follower).await;
+        assert_eq!(
+            log.lines(),
+            [
+                "0 list",
+                "0 [1]",
+                "0 watch 1",
+                "0 following the pods in",
+                "2250 following pods failed by",
+                "2250 list",
+                "2250 [1]",
+                "2250 watch 1",
+            ],
+        );
     }
 }

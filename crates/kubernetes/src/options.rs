@@ -14,8 +14,8 @@ pub struct PodsOptions {
     /// A label selector, as `kubectl get pods -l` takes it. `None`: all pods. One that matches the
     /// wrong pods leaves services without brokers.
     pub selector: Option<String>,
-    /// The pause between two lists where only `list` is granted. Default: 5 s. A new pod waits for
-    /// its brokers for so long.
+    /// The pause between two lists where only `list` is granted. Default: 5 s, and at least
+    /// 0.1 s. A new pod waits for its brokers for so long.
     pub refresh: Duration,
     /// How long the API may take to answer a request. Default: 5 s. A large list comes in pages,
     /// which have that long each.

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
-use tokio::time;
 
 use crate::api::Api;
 use crate::error::StartError;
@@ -148,24 +147,24 @@ fn builder() -> thread::Builder {
 
 /// The whole life of the thread.
 fn run(runtime: Runtime, mut follower: Follower<Api>, mut stopped: oneshot::Receiver<()>) {
-    let mut pause = Duration::ZERO;
+    let mut panicked: Option<String> = None;
     loop {
         let follow = async {
-            time::sleep(pause).await;
+            if let Some(panic) = &panicked {
+                follower.recover(panic).await;
+            }
             follower.run().await
         };
-        let ended = panic::catch_unwind(AssertUnwindSafe(|| {
-            runtime.block_on(async {
-                tokio::select! {
-                    biased;
-                    _ = &mut stopped => (),
-                    never = follow => match never {},
-                }
-            });
-        }));
-        match ended {
+        let life = async {
+            tokio::select! {
+                biased;
+                _ = &mut stopped => (),
+                never = follow => match never {},
+            }
+        };
+        match panic::catch_unwind(AssertUnwindSafe(|| runtime.block_on(life))) {
             Ok(()) => break,
-            Err(panic) => pause = follower.recover(message(&*panic)),
+            Err(panic) => panicked = Some(message(&*panic).into()),
         }
     }
     drop(follower);
@@ -177,4 +176,55 @@ fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no message")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+    use crate::options::ApiServer;
+
+    const DEADLINE: Duration = Duration::from_secs(20);
+
+    /// Nobody is there.
+    fn options() -> PodsOptions {
+        PodsOptions {
+            server: Some(ApiServer {
+                url: "https://127.0.0.1:1".into(),
+                ca_file: None,
+                token_file: None,
+            }),
+            ..PodsOptions::default()
+        }
+    }
+
+    #[test]
+    fn a_panic_of_whoever_is_told_ends_nothing() {
+        let (send, events) = mpsc::channel();
+        let on_event = move |event| {
+            let PodsEvent::Notice { level, message } = event else {
+                return;
+            };
+            send.send(message).ok();
+            assert_eq!(level, Level::Error, "on purpose");
+        };
+        let _pods = Pods::watch(options(), on_event).unwrap();
+        let first = events.recv_timeout(DEADLINE).unwrap();
+        assert!(first.contains("cannot be reached"), "{first}");
+        let report = events.recv_timeout(DEADLINE).unwrap();
+        assert!(report.contains("begins anew: "), "{report}");
+        assert!(report.contains("on purpose"), "{report}");
+    }
+
+    #[test]
+    fn nothing_is_known_before_the_first_answer() {
+        let pods = Pods::watch(options(), |_| ()).unwrap();
+        let nothing = PodsStatus {
+            pods: 0,
+            age: None,
+            mode: Mode::Waiting,
+        };
+        assert_eq!(pods.status(), nothing);
+    }
 }

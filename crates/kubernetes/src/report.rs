@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::failure::{Cause, Failure};
+use crate::failure::{Cause, Failure, excerpt};
 use crate::pods::{Level, PodsEvent};
 use crate::roster::Roster;
 
@@ -30,6 +30,9 @@ struct Trouble {
 
 const REMINDER: Duration = Duration::from_secs(60);
 
+/// How many characters a reason may have, which may be anything that the API has said.
+const MAX_REASON: usize = 500;
+
 impl Report {
     /// Something does not work.
     pub(crate) fn failed(
@@ -48,6 +51,7 @@ impl Report {
         }
         self.said.insert(failure.cause(), now);
         trouble.said = true;
+        let reason = excerpt(&failure.to_string(), MAX_REASON);
         let lasts = match whole_seconds(now - trouble.since) {
             0 => String::new(),
             seconds => format!(", for {seconds} s by now"),
@@ -59,7 +63,7 @@ impl Report {
                 whole_seconds(now - at)
             ),
         };
-        Some(notice(failure.level(), format!("{failure}{lasts}; {rest}")))
+        Some(notice(failure.level(), format!("{reason}{lasts}; {rest}")))
     }
 
     /// It works, for the first time or again.
@@ -84,8 +88,9 @@ impl Report {
             return None;
         }
         self.polls = true;
+        let reason = excerpt(&refusal.to_string(), MAX_REASON);
         let text = format!(
-            "{refusal}; until then pods are listed every {refresh:?}, and new ones are known so late"
+            "{reason}; until then pods are listed every {refresh:?}, and new ones are known so late"
         );
         Some(notice(Level::Warn, text))
     }
@@ -175,6 +180,22 @@ mod tests {
         }
         let said = text(report.failed(now + SECOND * 63, &unreachable(), &roster));
         assert!(said.contains("refused, for 60 s by now; "), "{said}");
+    }
+
+    #[test]
+    fn whatever_the_api_says_is_one_line() {
+        let now = Instant::now();
+        let failure = Failure::status(500, "no\nway\n".repeat(1000), None);
+        let said = text(Report::default().failed(now, &failure, &Roster::new(None)));
+        assert!(
+            said.starts_with("the Kubernetes API answers 500: no way no way"),
+            "{said}"
+        );
+        assert!(said.ends_with("; there is no pod to announce to"), "{said}");
+        assert!(
+            !said.contains('\n') && said.len() < MAX_REASON + 100,
+            "{said}"
+        );
     }
 
     #[test]

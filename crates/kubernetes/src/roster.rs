@@ -17,6 +17,8 @@ pub(crate) struct Roster {
     told: Vec<IpAddr>,
     /// Whether the pods may differ from what was told.
     changed: bool,
+    /// Whether it is unknown if what was told was heard.
+    unheard: bool,
     /// When the next change may be told.
     next_turn: Option<Instant>,
     /// When the API last said that the pods are these.
@@ -33,6 +35,7 @@ impl Roster {
             pods: BTreeMap::new(),
             told: Vec::new(),
             changed: false,
+            unheard: false,
             next_turn: None,
             confirmed: None,
             max_age,
@@ -69,6 +72,11 @@ impl Roster {
         }
     }
 
+    /// Tells all again, when the pods are known again.
+    pub(crate) const fn repeat(&mut self) {
+        self.unheard = true;
+    }
+
     /// How many pods have an address.
     pub(crate) fn len(&self) -> usize {
         self.pods.len()
@@ -95,7 +103,8 @@ impl Roster {
         if self.changed && self.next_turn.is_none_or(|turn| turn <= now) {
             self.changed = false;
             let addresses = self.addresses();
-            if !addresses.is_empty() && addresses != self.told {
+            if !addresses.is_empty() && (addresses != self.told || self.unheard) {
+                self.unheard = false;
                 self.next_turn = Some(now + GATHER);
                 self.told.clone_from(&addresses);
                 return Some(addresses);
@@ -202,6 +211,19 @@ mod tests {
             roster.tell(now + GATHER, true).map(|all| all.len()),
             Some(3)
         );
+    }
+
+    #[test]
+    fn what_nobody_may_have_heard_is_repeated() {
+        let (mut roster, now) = (Roster::new(None), Instant::now());
+        roster.replace(vec![pod("a", &["10.0.0.1"])]);
+        assert!(roster.tell(now, true).is_some());
+        roster.repeat();
+        assert_eq!(roster.tell(now + SECOND, true), None);
+        roster.replace(vec![pod("a", &["10.0.0.1"])]);
+        assert_eq!(texts(roster.tell(now + SECOND, true)), told(["10.0.0.1"]));
+        roster.replace(vec![pod("a", &["10.0.0.1"])]);
+        assert_eq!(roster.tell(now + SECOND * 2, true), None);
     }
 
     #[test]

@@ -57,6 +57,9 @@ const GOOD_WATCH: Duration = Duration::from_secs(1);
 /// Where pods may not be watched, it is tried again after so long: permissions change.
 const WATCH_AGAIN: Duration = Duration::from_secs(60);
 
+/// Nobody means to list without a pause.
+const SHORTEST_REFRESH: Duration = Duration::from_millis(100);
+
 /// The pause after the first failure. It doubles with each.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 
@@ -70,7 +73,7 @@ impl State {
         snapshot: Arc<Mutex<Snapshot>>,
     ) -> Self {
         Self {
-            refresh: options.refresh,
+            refresh: options.refresh.max(SHORTEST_REFRESH),
             silence: Duration::from_secs(options.watch_seconds().into()) + options.timeout,
             place: String::new(),
             position: None,
@@ -135,7 +138,6 @@ impl State {
 
     /// A watch has begun.
     pub(crate) fn opened(&mut self) {
-        self.lists_only = None;
         self.set_mode(Mode::Watching);
         let said = self.report.watches(&self.place);
         self.say(said);
@@ -172,7 +174,7 @@ impl State {
             Ok(()) if good => Ok(Duration::ZERO),
             Ok(()) => Ok(self.pause()),
             // So it goes when nothing was heard for long; a list helps, unless it has just failed to.
-            Err(Failure::Expired(_)) if !fresh => {
+            Err(Failure::Expired(_)) if good || !fresh => {
                 self.position = None;
                 Ok(self.pause())
             }
@@ -200,13 +202,15 @@ impl State {
         failure.retry_after().unwrap_or(pause)
     }
 
-    /// Begins anew after a panic, and gives the pause before.
-    pub(crate) fn recover(&mut self, panic: &str) -> Duration {
+    /// Begins anew after a panic, which may have been that of whoever is told.
+    pub(crate) async fn recover(&mut self, panic: &str) {
         self.position = None;
+        self.roster.repeat();
         self.set_mode(Mode::Waiting);
+        self.failures = self.failures.max(1);
+        time::sleep(self.pause()).await;
         let text = format!("following pods failed by a fault of its own, and begins anew: {panic}");
         self.say(Some(report::notice(Level::Error, text)));
-        LONGEST_PAUSE
     }
 
     /// Pods were listed, and will be again. Gives the pause before.

@@ -1,0 +1,85 @@
+'use strict';
+
+const { readFileSync, readdirSync } = require('node:fs');
+const { createServer } = require('node:net');
+const { once } = require('node:events');
+
+const { KubernetesApi } = require('../helpers/kubernetes-api.js');
+const { Follower, podsProgram, until } = require('../helpers/pods.js');
+
+const BUILD_MS = 600_000;
+
+/** How long whoever ends it may have to wait. */
+const END_MS = 100;
+
+let api;
+let follower;
+
+beforeAll(podsProgram, BUILD_MS);
+
+beforeEach(async () => {
+    api = await KubernetesApi.start();
+    api.setPod('web-1', { ip: '10.1.0.1' });
+});
+
+afterEach(async () => {
+    await follower?.kill();
+    await api.close();
+});
+
+describe('it ends at once', () => {
+    test('while it watches', async () => {
+        follower = Follower.start(api);
+        await follower.says(/following/);
+        expect(await follower.end()).toBeLessThan(END_MS);
+        await until(() => api.watching === 0);
+    });
+
+    test.each(['list', 'watch'])('while a %s is not answered', async verb => {
+        api.hang(verb);
+        follower = Follower.start(api, { timeout: 60_000 });
+        await until(() => api.count(verb) === 1);
+        expect(await follower.end()).toBeLessThan(END_MS);
+    });
+
+    test('while it waits for its next attempt', async () => {
+        api.throttle('list', 60);
+        follower = Follower.start(api);
+        await follower.says(/answers 429/);
+        expect(await follower.end()).toBeLessThan(END_MS);
+    });
+
+    test('while the connection is not secured', async () => {
+        const server = createServer().listen(0, '127.0.0.1');
+        const sockets = [];
+        server.on('connection', socket => sockets.push(socket.on('error', () => {})));
+        await once(server, 'listening');
+        try {
+            const url = `https://127.0.0.1:${server.address().port}`;
+            follower = Follower.start(api, { url, timeout: 60_000 });
+            await until(() => sockets.length === 1);
+            expect(await follower.end()).toBeLessThan(END_MS);
+        } finally {
+            sockets.forEach(socket => socket.destroy());
+            server.close();
+        }
+    });
+});
+
+const testLinux = process.platform === 'linux' ? test : test.skip;
+
+testLinux('no signal lands in its thread, and it has only one', async () => {
+    follower = Follower.start(api);
+    await follower.says(/following/);
+    const tasks = `/proc/${follower.pid}/task`;
+    const threads = readdirSync(tasks).map(id => readFileSync(`${tasks}/${id}/status`, 'utf8'));
+    const [thread, ...others] = threads.filter(text => text.startsWith('Name:\timq-kubernetes'));
+
+    expect(others).toEqual([]);
+    const blocked = BigInt(`0x${/^SigBlk:\s*(\w+)$/m.exec(thread)[1]}`);
+    const [SIGINT, SIGTERM] = [2n, 15n];
+    for (const signal of [SIGINT, SIGTERM]) {
+        expect(blocked >> (signal - 1n) & 1n).toBe(1n);
+    }
+    expect(threads).toHaveLength(2);
+});
