@@ -12,6 +12,10 @@ use tokio::time::{sleep, timeout};
 /// How often it is looked whether this host has other addresses now.
 const PERIOD: Duration = Duration::from_secs(1);
 
+/// How often it is looked whether the way to the destinations leads elsewhere, for which their names
+/// are looked up.
+const ROUTE_PERIOD: Duration = Duration::from_secs(10);
+
 /// How long a name among the destinations may take to be looked up.
 const LOOKUP_LIMIT: Duration = Duration::from_secs(5);
 
@@ -82,6 +86,10 @@ impl Plan {
         loop {
             let wanted = destinations.borrow_and_update().clone();
             let addresses = self.find(&wanted).await;
+            let pause = match addresses {
+                Ok(_) if !self.broadcast => ROUTE_PERIOD,
+                Ok(_) | Err(_) => PERIOD,
+            };
             found.send_if_modified(|former| {
                 let changed = former.as_ref() != Some(&addresses);
                 *former = Some(addresses);
@@ -89,7 +97,7 @@ impl Plan {
             });
             tokio::select! {
                 Ok(()) = destinations.changed() => {}
-                () = sleep(PERIOD) => {}
+                () = sleep(pause) => {}
             }
         }
     }
