@@ -4,11 +4,10 @@ use std::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use imqueue_udp_core::Transport;
-use imqueue_udp_net::InterfaceAddress;
+use imqueue_udp_net::{InterfaceAddress, Selection};
 use thiserror::Error;
 
 use crate::presence::Audience;
-use crate::selection::Selection;
 
 /// What Redis listens on.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

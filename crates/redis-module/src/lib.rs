@@ -6,7 +6,7 @@
 //!
 //! - `ffi.rs`: what Redis offers and what it calls, and all the unsafe code that this takes;
 //! - `module.rs`: the life of the module, on Redis' main thread;
-//! - `settings.rs`, `selection.rs`: the environment and the arguments of `loadmodule`;
+//! - `settings.rs`: the environment and the arguments of `loadmodule`;
 //! - `endpoints.rs`: which addresses are announced, a function without side effects; `probe.rs`:
 //!   whether Redis really listens there;
 //! - `presence.rs`: one announcer an address, and the last word;
@@ -43,7 +43,6 @@ mod guid;
 mod module;
 mod presence;
 mod probe;
-mod selection;
 mod settings;
 mod signals;
 mod watch;

@@ -5,9 +5,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use imqueue_udp_core::Announcement;
-use imqueue_udp_net::DEFAULT_PORT;
-
-use crate::selection::Selection;
+use imqueue_udp_net::{DEFAULT_PORT, Selection};
 
 /// What a module has been told, by arguments and by the environment. It remembers what made no
 /// sense.

@@ -4,27 +4,32 @@ use std::fmt;
 use std::net::Ipv4Addr;
 use std::str::FromStr;
 
-/// Beginnings of addresses, as text, and networks. Empty, it selects all addresses but loopback.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Selection(pub(crate) Vec<Pattern>);
+use thiserror::Error;
 
-/// What one part of the list stands for.
+/// Beginnings of addresses, as text, and networks. Empty, it selects all addresses but loopback.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Selection(pub Vec<Pattern>);
+
+/// What one part of a [`Selection`] stands for.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum Pattern {
+pub enum Pattern {
     /// `10`, `192.168` or `172.2`, which also stands for `172.20.0.1`.
     Prefix(String),
     /// `10.0.0.0/8`.
     Network(Ipv4Addr, u32),
 }
 
-/// The text is no pattern.
-#[derive(Debug)]
-pub(crate) struct NoPattern;
+/// The text is no [`Pattern`].
+#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[error(
+    "expected the beginning of an IPv4 address, such as 192.168, or a network, such as 10.0.0.0/8"
+)]
+pub struct NoPattern;
 
 impl Selection {
     /// Whether an address is announced. A loopback address has to be asked for by name: nobody
     /// elsewhere can connect to it, and whoever is told of it looks for the broker at home.
-    pub(crate) fn admits(&self, address: Ipv4Addr) -> bool {
+    pub fn admits(&self, address: Ipv4Addr) -> bool {
         if address.is_loopback() {
             return self
                 .0

@@ -1,0 +1,215 @@
+'use strict';
+
+const { HERE, createScene } = require('../helpers/sidecar-scene.js');
+const { Program, monotonicNow } = require('../helpers/program.js');
+const { isAdd, isRemove, nothingFor, outcome } = require('../helpers/said.js');
+
+/** How often it is measured that a crash is announced. */
+const CRASHES = Number(process.env.IMQ_TEST_CRASHES ?? 5);
+
+/** The sidecar promises so much, and a busy machine takes longer. */
+const DOWN_MS = 100;
+const SLACK_MS = 150;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe('a Redis beside a sidecar', () => {
+    const scene = createScene();
+
+    it('should be announced as the module would, again and again', async () => {
+        const { redis, sidecar, up } = await scene.announced(['--interval', '0.2']);
+
+        expect(up.text).toMatch(new RegExp(
+            `^imq-broker\t[^\t]+\tup\t127\\.0\\.0\\.1:${redis.port}\t0\\.2\tplain$`,
+        ));
+        expect(up.id).toMatch(UUID);
+        const next = await scene.ear.up({ id: up.id }, up.at);
+        expect(next.at - up.at).toBeGreaterThan(100);
+        await sidecar.logged(new RegExp(`announced at 127\\.0\\.0\\.1:${redis.port} as ${up.id}`));
+    });
+
+    it('should be found and missed by our manager and by that of @imqueue/core', async () => {
+        const options = { port: scene.port };
+        const listeners = ['listen-process.js', 'core-listen-process.js']
+            .map(script => Program.start(script, options));
+        try {
+            await Promise.all(listeners.map(it => it.line(({ event }) => event === 'listening')));
+            const { redis } = await scene.announced();
+            await Promise.all(listeners.map(it => it.line(isAdd)));
+            const killed = redis.signal('SIGKILL');
+            const removes = await Promise.all(listeners.map(it => it.line(isRemove)));
+            removes.forEach(({ at }) => expect(at - killed).toBeLessThan(DOWN_MS + SLACK_MS));
+            expect(listeners.map(outcome)).toEqual(Array(2).fill({ adds: 1, removes: 1 }));
+        } finally {
+            await Promise.all(listeners.map(it => it.kill()));
+        }
+    });
+
+    it(`should be taken back at once when it crashes, ${CRASHES} times`, async () => {
+        const delays = [];
+        let { redis, sidecar, up } = await scene.announced(['--interval', '60']);
+        const ids = new Set();
+        for (let crash = 0; crash < CRASHES; crash += 1) {
+            ids.add(up.id);
+            const killed = redis.signal('SIGKILL');
+            const down = await scene.ear.down({ id: up.id }, killed);
+            delays.push(down.at - killed);
+            await redis.ended;
+            redis = await scene.redis({ port: redis.port });
+            up = await scene.ear.up({ address: up.address }, down.at);
+        }
+        delays.sort((a, b) => a - b);
+        if (CRASHES > 10) {
+            process.stdout.write(`kill to down, ms: ${delays.map(ms => ms.toFixed(1)).join(' ')}\n`);
+        }
+        expect(delays.at(-1)).toBeLessThan(DOWN_MS + SLACK_MS);
+        // Each run is another broker.
+        expect(ids.size).toBe(CRASHES);
+        await sidecar.logged(/not announced: it cannot be reached: Connection re(fused|set)/);
+    }, 10_000 + 2000 * CRASHES);
+
+    it('should be taken back within three intervals when it hangs, and come back', async () => {
+        const { redis, sidecar, up } = await scene.announced(['--interval', '0.5']);
+        const stopped = redis.signal('SIGSTOP');
+        const down = await scene.ear.down({ id: up.id }, stopped);
+        expect(down.at - stopped).toBeLessThan(1500 + SLACK_MS);
+        expect(down.at - stopped).toBeGreaterThan(500);
+        await sidecar.logged(/it has not answered for 1s/);
+        expect((await sidecar.ask('/readyz')).status).toBe(503);
+
+        redis.signal('SIGCONT');
+        // The same broker as before.
+        await scene.ear.up({ id: up.id }, down.at);
+    });
+
+    it('should not be announced any more once it is taken back', async () => {
+        const { redis, up } = await scene.announced(['--interval', '0.1']);
+        redis.signal('SIGKILL');
+        const down = await scene.ear.down({ id: up.id });
+        await nothingFor(500);
+        const later = scene.ear.heard.filter(({ at, type }) => at > down.at && type === 'up');
+        expect(later).toEqual([]);
+    });
+
+    it('should be announced through a script that keeps it busy for a moment', async () => {
+        const { redis, up } = await scene.announced(['--interval', '0.5'], {
+            config: ['--lua-time-limit', '100', '--busy-reply-threshold', '100'],
+        });
+        const began = await redis.send('EVAL', 'local t = redis.call("TIME")[1] + 1'
+            + ' while tonumber(redis.call("TIME")[1]) < t do end', '0');
+        await scene.ear.up({ id: up.id }, began + 1200);
+        expect(scene.ear.heard.some(({ type }) => type === 'down')).toBe(false);
+    });
+
+    it('should stay announced when only its connection is closed', async () => {
+        const { redis, sidecar, up } = await scene.announced(['--interval', '0.2']);
+        for (let time = 0; time < 5; time += 1) {
+            await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+            await nothingFor(60);
+        }
+        await scene.ear.up({ id: up.id }, monotonicNow());
+        expect(scene.ear.heard.some(({ type }) => type === 'down')).toBe(false);
+        expect(await sidecar.metric('redis_state{state="ready"}')).toBe(1);
+    });
+
+    it('should be waited for', async () => {
+        const redis = await scene.redis();
+        redis.signal('SIGKILL');
+        await redis.ended;
+        const sidecar = await scene.sidecar(redis);
+        await sidecar.logged(/Connection refused/);
+        const again = await scene.redis({ port: redis.port });
+        await scene.ear.up({ address: `127.0.0.1:${again.port}` });
+    });
+
+    it('should not be announced while it loads', async () => {
+        const redis = await scene.redis({ allowed: true });
+        await redis.call('DEBUG', 'POPULATE', '300', 'key', '100');
+        await redis.call('SAVE');
+        redis.signal('SIGKILL');
+        await redis.ended;
+        // Three seconds for 300 keys.
+        const slow = await scene.redis({
+            port: redis.port,
+            config: ['--dir', redis.dir, '--key-load-delay', '10000', '--loading-process-events-interval-bytes', '1024'],
+            wait: false,
+        });
+        const sidecar = await scene.sidecar(redis);
+        await sidecar.logged(/it is loading its data/);
+        expect(await sidecar.metric('redis_state{state="loading"}')).toBe(1);
+        const ready = await slow.logged('Ready to accept connections');
+        const up = await scene.ear.up();
+        expect(up.at).toBeGreaterThan(ready.at - 10);
+    });
+
+    it('should not be announced as a replica, and follow a failover', async () => {
+        const { redis: master, up } = await scene.announced(['--interval', '0.2']);
+        const replica = await scene.redis({
+            config: ['--replicaof', '127.0.0.1', String(master.port), '--repl-diskless-sync-delay', '0'],
+        });
+        const sidecar = await scene.sidecar(replica, ['--interval', '0.2']);
+        await sidecar.logged(/it is a replica/);
+        expect(await sidecar.ask('/readyz')).toEqual({
+            status: 503,
+            body: expect.stringMatching(/^not announcing: it is a replica/),
+        });
+
+        await replica.call('REPLICAOF', 'NO', 'ONE');
+        const address = `127.0.0.1:${replica.port}`;
+        const promoted = await scene.ear.up({ address });
+        await master.call('REPLICAOF', '127.0.0.1', String(replica.port));
+        await scene.ear.down({ id: up.id });
+        const other = scene.ear.heard.filter(heard => heard.address === address);
+        expect(other[0].at).toBe(promoted.at);
+    });
+
+    it('should be announced as a replica where that is allowed', async () => {
+        const master = await scene.redis();
+        const config = ['--replicaof', '127.0.0.1', String(master.port)];
+        await scene.announced(['--replicas'], { config });
+    });
+
+    it('should be taken back by a sidecar that is asked to end', async () => {
+        for (const signal of ['SIGTERM', 'SIGINT']) {
+            const { sidecar, up } = await scene.announced(['--interval', '60']);
+            const asked = sidecar.signal(signal);
+            const down = await scene.ear.down({ id: up.id });
+            const ended = await sidecar.ended;
+            expect(ended).toMatchObject({ code: 0, signal: null });
+            expect(down.at - asked).toBeLessThan(50 + SLACK_MS);
+            expect(ended.at - asked).toBeLessThan(300 + SLACK_MS);
+            expect(sidecar.lines.at(-1)).toMatch(/ended by a signal/);
+        }
+    });
+
+    it('should tell services what the environment says', async () => {
+        const redis = await scene.redis();
+        await scene.sidecar(redis, [], {
+            env: {
+                REDIS_BROADCAST_NAME: 'orders',
+                REDIS_BROADCAST_INTERVAL: '3',
+                REDIS_BROADCAST_TLS: 'yes',
+            },
+        });
+        const up = await scene.ear.up();
+        expect(up).toMatchObject({ name: 'orders', interval: '3', transport: 'tls' });
+    });
+
+    it('should be broadcast to this host alone where loopback is selected', async () => {
+        const redis = await scene.redis();
+        const env = { REDIS_BROADCAST_PORT: String(scene.port), SELECTED_INTERFACES: '127' };
+        const sidecar = await scene.sidecar(redis, ['--advertise', `:${redis.port}`], { env }, [
+            'broadcast',
+        ]);
+        await scene.ear.up({ address: `127.0.0.1:${redis.port}`, source: '127.0.0.1' });
+        const sent = 'announcements_sent_total{destination="broadcast"}';
+        expect(await sidecar.metric(sent)).toBeGreaterThan(0);
+    });
+
+    it('should be told to hosts on the common port', async () => {
+        const redis = await scene.redis();
+        const env = { REDIS_BROADCAST_PORT: String(scene.port), IMQ_ANNOUNCER_TO: HERE };
+        await scene.sidecar(redis, [], { env }, ['unicast']);
+        await scene.ear.up();
+    });
+});
