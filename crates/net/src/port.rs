@@ -223,29 +223,42 @@ impl Port {
         (now, false)
     }
 
-    /// Takes the unicasts while others share the port, who would keep them to themselves.
+    /// Looks for others who share the port, if it is time to.
     fn look(&mut self, now: Instant, interfaces: &mut Interfaces) {
+        let knows_brokers = self.knows_brokers();
+        if let Binding::Open(sockets) = &mut self.binding
+            && let Some(due) = sockets.poll_timeout(knows_brokers)
+            && due <= now
+        {
+            sockets.look(now);
+            self.take_unicasts(now, interfaces);
+        }
+    }
+
+    /// Takes the unicasts if others share the port, who would keep them to themselves.
+    fn take_unicasts(&mut self, now: Instant, interfaces: &mut Interfaces) {
         let Binding::Open(sockets) = &mut self.binding else {
             return;
         };
-        let Some(is_shared) = sockets.look(now) else {
-            return;
-        };
         let mut addresses = Vec::new();
-        if is_shared {
+        if sockets.are_shared(now) {
             interfaces.refresh(now, INTERFACES_AGE_DOUBTFUL);
             // And only those: what is not sent on from here, others have a right to.
             let relayed = self.trackers.iter().map(|it| it.relays_from(interfaces));
             addresses.extend(relayed.flatten());
         }
-        // Of those that are closed, too.
+        // Those of the ones that are closed, too.
         self.counters.kernel_drops.add(sockets.drops());
         sockets.take(&addresses);
     }
 
+    fn knows_brokers(&self) -> bool {
+        self.trackers.iter().any(|tracker| tracker.len() > 0)
+    }
+
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let own = match &self.binding {
-            Binding::Open(sockets) => sockets.poll_timeout(),
+            Binding::Open(sockets) => sockets.poll_timeout(self.knows_brokers()),
             Binding::Closed { retry_at, .. } => Some(*retry_at),
         };
         self.trackers
@@ -267,7 +280,7 @@ impl Port {
                 self.counters.bound.set(Some(port));
                 // While nothing waits for it yet.
                 interfaces.refresh(now, INTERFACES_AGE);
-                self.look(now, interfaces);
+                self.take_unicasts(now, interfaces);
                 self.notify(now, &listening(port));
             }
             Err(error) => {

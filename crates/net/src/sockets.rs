@@ -20,15 +20,18 @@ pub(crate) struct Sockets {
     port: u16,
     /// Each with its address.
     own: Vec<(Ipv4Addr, Socket)>,
-    /// When to look for others; `None` where they take nothing away.
-    look_at: Option<Instant>,
-    /// When others were last seen.
+    /// When others were last looked for; `None` on systems where they do not matter.
+    looked_at: Option<Instant>,
+    /// When some were last seen.
     seen_at: Option<Instant>,
 }
 
-/// How often others are looked for. A core that starts later may take all unicasts, so this and a
-/// heartbeat have to fit into what a broker has until its deadline (6 s by default).
+/// How often others are looked for. One that starts later may be given all unicasts, so this and an
+/// announce interval have to fit into the time until a broker's deadline (6 s by default).
 const LOOK: Duration = Duration::from_secs(2);
+
+/// How often while no broker is known, so that none can be lost, and few are worth waking up for.
+const LOOK_IDLE: Duration = Duration::from_secs(5);
 
 /// How long others count as there who are not: some restart, and what is sent to a socket at the
 /// moment in which it is closed is lost.
@@ -38,16 +41,19 @@ const MEMORY: Duration = Duration::from_secs(10);
 const MAX_OWN: usize = 64;
 
 impl Sockets {
-    /// Binds the socket that hears everything. Has to be called within the hub's runtime.
+    /// Binds the socket that hears everything, and looks for others for the first time. Has to be
+    /// called within the hub's runtime.
     pub(crate) fn bind(port: u16, now: Instant) -> io::Result<Self> {
         let everything = Socket::bind(Ipv4Addr::UNSPECIFIED, port)?;
-        Ok(Self {
+        let mut sockets = Self {
             port: everything.port()?,
             everything,
             own: Vec::new(),
-            look_at: Some(now),
+            looked_at: None,
             seen_at: None,
-        })
+        };
+        sockets.look(now);
+        Ok(sockets)
     }
 
     /// The port they are bound to, which the system chose if it was asked for port 0.
@@ -83,21 +89,25 @@ impl Sockets {
             .sum()
     }
 
-    /// When to call [`look`](Self::look).
-    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.look_at
+    /// When to [`look`](Self::look) for others again, given whether any broker is known.
+    pub(crate) fn poll_timeout(&self, knows_brokers: bool) -> Option<Instant> {
+        let pause = if knows_brokers { LOOK } else { LOOK_IDLE };
+        Some(self.looked_at? + pause)
     }
 
-    /// Looks for others on the port, if it is time to, and says whether there were any of late.
-    pub(crate) fn look(&mut self, now: Instant) -> Option<bool> {
-        self.look_at.take_if(|at| *at <= now)?;
-        let is_shared = socket::is_shared(self.port)?;
-        self.look_at = Some(now + LOOK);
-        if is_shared {
+    /// Looks for others on the port.
+    pub(crate) fn look(&mut self, now: Instant) {
+        let is_shared = socket::is_shared(self.port);
+        self.looked_at = is_shared.map(|_| now);
+        if is_shared == Some(true) {
             self.seen_at = Some(now);
         }
+    }
+
+    /// Whether there are others, or were of late.
+    pub(crate) fn are_shared(&self, now: Instant) -> bool {
         let of_late = |at| now.saturating_duration_since(at) < MEMORY;
-        Some(self.seen_at.is_some_and(of_late))
+        self.seen_at.is_some_and(of_late)
     }
 
     /// Keeps a socket open for each of these addresses, and for no other. One that cannot be opened
@@ -119,7 +129,8 @@ impl Sockets {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::net::UdpSocket;
 
@@ -172,10 +183,10 @@ mod tests {
     #[test]
     fn one_hears_everything_while_nobody_else_does() {
         with_sockets(|mut sockets, now| {
-            assert_eq!(sockets.poll_timeout(), Some(now));
-            assert_eq!(sockets.look(now), Some(false));
-            assert_eq!(sockets.look(now), None);
-            assert_eq!(sockets.poll_timeout(), Some(now + LOOK));
+            sockets.look(now);
+            assert!(!sockets.are_shared(now));
+            assert_eq!(sockets.poll_timeout(true), Some(now + LOOK));
+            assert_eq!(sockets.poll_timeout(false), Some(now + LOOK_IDLE));
             let destinations = [ONE, OTHER, LOOPBACK_BROADCAST];
             destinations.iter().for_each(|to| send(&sockets, *to));
             assert_eq!(waiting(&sockets), [3]);
@@ -186,13 +197,14 @@ mod tests {
     fn others_are_seen_and_remembered_for_a_while() {
         with_sockets(|mut sockets, now| {
             let other = neighbour(&sockets);
-            assert_eq!(sockets.look(now), Some(true));
+            let mut shared_at = |at| {
+                sockets.look(at);
+                sockets.are_shared(at)
+            };
+            assert!(shared_at(now));
             drop(other);
-            assert_eq!(sockets.look(now + LOOK), Some(true));
-            assert_eq!(sockets.look(now + MEMORY), Some(false));
-
-            let _other = neighbour(&sockets);
-            assert_eq!(sockets.look(now + MEMORY + LOOK), Some(true));
+            assert!(shared_at(now + LOOK));
+            assert!(!shared_at(now + MEMORY));
         });
     }
 
@@ -200,7 +212,8 @@ mod tests {
     fn own_sockets_do_not_count_as_others() {
         with_sockets(|mut sockets, now| {
             sockets.take(&[ONE]);
-            assert_eq!(sockets.look(now), Some(false));
+            sockets.look(now);
+            assert!(!sockets.are_shared(now));
         });
     }
 
