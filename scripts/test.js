@@ -12,8 +12,8 @@ const { dirname, join, sep } = require('node:path');
 const { ensureNode } = require('./nodes.js');
 const { ensureRedis } = require('./setup-redis.js');
 
-const RUST_TESTS = 183;
-const JEST_TESTS = 890;
+const RUST_TESTS = 194;
+const JEST_TESTS = 896;
 
 /** The ends of a process are tried on these versions of Node.js too, where they are installed. */
 const OTHER_NODES = [22, 24, 26];

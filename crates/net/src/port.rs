@@ -249,7 +249,7 @@ impl Port {
         }
         // Those of the ones that are closed, too.
         self.counters.kernel_drops.add(sockets.drops());
-        sockets.take(&addresses);
+        sockets.take_unicasts_to(&addresses);
     }
 
     fn knows_brokers(&self) -> bool {

@@ -112,10 +112,11 @@ impl Sockets {
 
     /// Keeps a socket open for each of these addresses, and for no other. One that cannot be opened
     /// is left for the next time: what is sent there reaches one of those that hear everything.
-    pub(crate) fn take(&mut self, addresses: &[Ipv4Addr]) {
+    pub(crate) fn take_unicasts_to(&mut self, addresses: &[Ipv4Addr]) {
         self.own.retain(|(address, _)| addresses.contains(address));
-        for &address in addresses.iter().take(MAX_OWN) {
-            if self.own.iter().all(|(taken, _)| *taken != address)
+        for &address in addresses {
+            if self.own.len() < MAX_OWN
+                && self.own.iter().all(|(taken, _)| *taken != address)
                 && let Ok(socket) = Socket::bind(address, self.port)
             {
                 self.own.push((address, socket));
@@ -211,7 +212,7 @@ mod tests {
     #[test]
     fn own_sockets_do_not_count_as_others() {
         with_sockets(|mut sockets, now| {
-            sockets.take(&[ONE]);
+            sockets.take_unicasts_to(&[ONE]);
             sockets.look(now);
             assert!(!sockets.are_shared(now));
         });
@@ -221,7 +222,7 @@ mod tests {
     fn unicasts_reach_the_socket_of_their_address_and_broadcasts_the_first() {
         with_sockets(|mut sockets, _| {
             // Binds what it can, once.
-            sockets.take(&[FOREIGN, ONE, ONE]);
+            sockets.take_unicasts_to(&[FOREIGN, ONE, ONE]);
             assert_eq!(sockets.len(), 2);
 
             let other = neighbour(&sockets);
@@ -240,19 +241,19 @@ mod tests {
             let addresses = |sockets: &Sockets| -> Vec<_> {
                 sockets.own.iter().map(|(address, _)| *address).collect()
             };
-            sockets.take(&[ONE, OTHER]);
+            sockets.take_unicasts_to(&[ONE, OTHER]);
             assert_eq!(addresses(&sockets), [ONE, OTHER]);
-            sockets.take(&[OTHER]);
+            sockets.take_unicasts_to(&[OTHER]);
             assert_eq!(addresses(&sockets), [OTHER]);
-            sockets.take(&[OTHER, ONE]);
+            sockets.take_unicasts_to(&[OTHER, ONE]);
             assert_eq!(addresses(&sockets), [OTHER, ONE]);
-            sockets.take(&[]);
+            sockets.take_unicasts_to(&[]);
             assert_eq!(sockets.len(), 1);
 
             let many: Vec<_> = (1..=100)
                 .map(|last| Ipv4Addr::new(127, 0, 1, last))
                 .collect();
-            sockets.take(&many);
+            sockets.take_unicasts_to(&many);
             assert_eq!(sockets.len(), 1 + MAX_OWN);
         });
     }
