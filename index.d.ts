@@ -312,7 +312,8 @@ export interface RustUDPClusterManagerEvents {
  * @remarks
  * It listens from its constructor on, and keeps the process up until {@link destroy}, the
  * {@link remove} of the last cluster, or {@link unref}. All managers of a process share one native
- * thread, and one socket per port.
+ * thread, and one socket per port; on Linux there is one more for each address of the host while
+ * other processes listen on that port.
  *
  * What happens in a cluster or in a listener stays there: a callback of a cluster that throws or
  * rejects is logged, and the broker is offered to that cluster again within five seconds, as is one

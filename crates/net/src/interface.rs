@@ -67,7 +67,7 @@ pub(crate) struct Interface {
     pub(crate) name: String,
     /// What a datagram's arrival is told by.
     index: Option<u32>,
-    address: Ipv4Addr,
+    pub(crate) address: Ipv4Addr,
     netmask: Ipv4Addr,
     running: bool,
     /// It is running and leads to more than one peer.
@@ -117,6 +117,11 @@ impl Interfaces {
                 .list
                 .iter()
                 .any(|interface| interface.address == address)
+    }
+
+    /// This host's own addresses, without those of the loopback network that no interface has.
+    pub(crate) fn own(&self) -> impl Iterator<Item = Ipv4Addr> {
+        self.list.iter().map(|interface| interface.address)
     }
 
     /// The interfaces with the network that the directed broadcast address `wanted` belongs to:

@@ -40,7 +40,7 @@
 //! then: obey, read every socket dry, judge deadlines, send what is due (`event_loop.rs`). A panic
 //! is reported to every listener, and the loop goes on with all that it had.
 //!
-//! One port has one socket, and each different set of options a tracker on it. An inbox for each
+//! One port has one socket, or some more where others share it (`sockets.rs`), and each different set of options a tracker on it. An inbox for each
 //! listener is all that threads share, besides counters that are read without a lock.
 
 mod alarm;
@@ -64,6 +64,7 @@ mod rest;
 mod route;
 mod selection;
 mod socket;
+mod sockets;
 mod speaker;
 mod stats;
 mod thread;

@@ -1,4 +1,4 @@
-//! One port: its socket, what is read from it, and who gets it.
+//! One port: its sockets, what is read from them, and who gets it.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -13,12 +13,13 @@ use crate::interface::Interfaces;
 use crate::listener::{ListenerOptions, Subscriber};
 use crate::notice::Notice;
 use crate::relay::{Meaning, Relay};
-use crate::socket::{Arrival, Buffers, Socket};
+use crate::socket::{Arrival, Buffers};
+use crate::sockets::Sockets;
 use crate::stats::PortCounters;
 use crate::tracker::Tracker;
 
-/// Everything on one port. All trackers of the process share its socket, since a second one would
-/// take unicast datagrams away from the first.
+/// Everything on one port. All trackers of the process share its sockets, since a second one that
+/// hears everything would take unicast datagrams away from the first.
 #[derive(Debug)]
 pub(crate) struct Port {
     number: u16,
@@ -35,7 +36,8 @@ pub(crate) struct Port {
     /// What waits on the socket may have waited for long.
     stale: bool,
     counters: Arc<PortCounters>,
-    drops: Drops,
+    /// When the system was last asked how many datagrams it dropped.
+    drops_read_at: Instant,
 }
 
 /// What a turn brought, the most notable last.
@@ -49,13 +51,16 @@ pub(crate) enum Activity {
 
 #[derive(Debug)]
 enum Binding {
-    Open(Socket),
+    Open(Sockets),
     Closed {
         retry_at: Instant,
         /// Why, if it is not simply new.
         reason: Option<Notice>,
     },
 }
+
+/// How often the system is asked how many datagrams it dropped.
+const DROPS_PAUSE: Duration = Duration::from_secs(1);
 
 /// How long one port may be read at a stretch. A flood must not keep deadlines from being judged.
 const READ_TIME: Duration = Duration::from_millis(50);
@@ -69,9 +74,9 @@ const MAX_FAILURES: u32 = 10;
 const LATE: Duration = Duration::from_secs(1);
 
 /// How old the list of interfaces may be: when datagrams come, and when one of them tells of an
-/// interface or an address that is not on it.
+/// interface or an address that is not on it, or others may be given those that could tell.
 const INTERFACES_AGE: Duration = Duration::from_secs(5);
-const INTERFACES_AGE_UNEXPLAINED: Duration = Duration::from_secs(1);
+const INTERFACES_AGE_DOUBTFUL: Duration = Duration::from_secs(1);
 
 impl Port {
     /// A port that is to be bound `now`.
@@ -89,7 +94,7 @@ impl Port {
             due: None,
             stale: false,
             counters: Arc::default(),
-            drops: Drops::new(now),
+            drops_read_at: now,
         }
     }
 
@@ -126,17 +131,20 @@ impl Port {
         self.trackers.iter().flat_map(Tracker::subscribers)
     }
 
-    pub(crate) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
         match &self.binding {
-            Binding::Open(socket) => socket.poll_readable(cx),
+            Binding::Open(sockets) => sockets.poll_readable(cx),
             Binding::Closed { .. } => Poll::Pending,
         }
     }
 
-    /// Does all that is due: opens the socket if it is closed, reads it dry, and judges deadlines.
+    /// Does all that is due: opens the socket if it is closed, reads it dry, looks for others on the
+    /// port, and judges deadlines.
     pub(crate) fn turn(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) -> Activity {
         let read = self.counters.datagrams.get();
         let now = self.receive(buffers, interfaces);
+        // Right after reading: a socket that is closed takes with it what waits.
+        self.look(now, interfaces);
         let mut activity = match self.counters.datagrams.get() - read {
             0 => Activity::Nothing,
             count => Activity::Heartbeats(count),
@@ -146,16 +154,17 @@ impl Port {
                 activity = Activity::News;
             }
         }
-        if let Binding::Open(socket) = &self.binding {
-            self.counters
-                .kernel_drops
-                .add(self.drops.since_last(now, socket));
+        if let Binding::Open(sockets) = &mut self.binding
+            && now.saturating_duration_since(self.drops_read_at) >= DROPS_PAUSE
+        {
+            self.drops_read_at = now;
+            self.counters.kernel_drops.add(sockets.drops());
         }
         self.due = self.poll_timeout();
         activity
     }
 
-    /// Reads the socket dry, but not for ever. Returns a moment up to which everything that had
+    /// Reads the sockets dry, but not for ever. Returns a moment up to which everything that had
     /// arrived was read, whatever this thread was kept from since: only as of then can deadlines be
     /// judged.
     fn receive(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) -> Instant {
@@ -164,9 +173,35 @@ impl Port {
             .due
             .is_some_and(|due| started.saturating_duration_since(due) > LATE);
         self.open_if_due(started, interfaces);
+        let Binding::Open(sockets) = &self.binding else {
+            return started;
+        };
+        let count = sockets.len();
+        // A flood at one of them must not keep the others from being read.
+        let time = READ_TIME / count as u32;
+        let (read_up_to, mut all_dry) = self.read(0, started, time, buffers, interfaces);
+        for place in 1..count {
+            let (_, is_dry) = self.read(place, Instant::now(), time, buffers, interfaces);
+            all_dry &= is_dry;
+        }
+        self.stale &= !all_dry;
+        read_up_to
+    }
+
+    /// Reads one of the sockets dry, if that takes no longer than `time`. Returns a moment up to
+    /// which it was read, and whether it was read dry.
+    fn read(
+        &mut self,
+        place: usize,
+        started: Instant,
+        time: Duration,
+        buffers: &mut Buffers,
+        interfaces: &mut Interfaces,
+    ) -> (Instant, bool) {
         let mut now = started;
-        while let Binding::Open(socket) = &self.binding
-            && now.duration_since(started) < READ_TIME
+        while let Binding::Open(sockets) = &self.binding
+            && let Some(socket) = sockets.get(place)
+            && now.duration_since(started) < time
         {
             match socket.receive(buffers) {
                 Ok(is_dry) => {
@@ -174,33 +209,62 @@ impl Port {
                     now = Instant::now();
                     self.handle_datagrams(now, buffers, interfaces);
                     if is_dry {
-                        self.stale = false;
                         // What has come since the system was asked is not read yet.
-                        return asked;
+                        return (asked, true);
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.stale = false;
-                    break;
-                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return (now, true),
                 Err(error) => {
                     now = Instant::now();
                     self.handle_failure(now, error);
                 }
             }
         }
-        now
+        (now, false)
+    }
+
+    /// Looks for others who share the port, if it is time to.
+    fn look(&mut self, now: Instant, interfaces: &mut Interfaces) {
+        let knows_brokers = self.knows_brokers();
+        if let Binding::Open(sockets) = &mut self.binding
+            && let Some(due) = sockets.poll_timeout(knows_brokers)
+            && due <= now
+        {
+            sockets.look(now);
+            self.take_unicasts(now, interfaces);
+        }
+    }
+
+    /// Takes the unicasts if others share the port, who would keep them to themselves.
+    fn take_unicasts(&mut self, now: Instant, interfaces: &mut Interfaces) {
+        let Binding::Open(sockets) = &mut self.binding else {
+            return;
+        };
+        let mut addresses = Vec::new();
+        if sockets.are_shared(now) {
+            interfaces.refresh(now, INTERFACES_AGE_DOUBTFUL);
+            // And only those: what is not sent on from here, others have a right to.
+            let relayed = self.trackers.iter().map(|it| it.relays_from(interfaces));
+            addresses.extend(relayed.flatten());
+        }
+        // Those of the ones that are closed, too.
+        self.counters.kernel_drops.add(sockets.drops());
+        sockets.take_unicasts_to(&addresses);
+    }
+
+    fn knows_brokers(&self) -> bool {
+        self.trackers.iter().any(|tracker| tracker.len() > 0)
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        let retry = match self.binding {
-            Binding::Open(_) => None,
-            Binding::Closed { retry_at, .. } => Some(retry_at),
+        let own = match &self.binding {
+            Binding::Open(sockets) => sockets.poll_timeout(self.knows_brokers()),
+            Binding::Closed { retry_at, .. } => Some(*retry_at),
         };
         self.trackers
             .iter()
             .filter_map(Tracker::poll_timeout)
-            .chain(retry)
+            .chain(own)
             .min()
     }
 
@@ -209,14 +273,15 @@ impl Port {
             Binding::Closed { retry_at, .. } if retry_at <= now => {}
             Binding::Closed { .. } | Binding::Open(_) => return,
         }
-        match Socket::bind(self.number).and_then(|socket| Ok((socket.port()?, socket))) {
-            Ok((port, socket)) => {
-                self.binding = Binding::Open(socket);
-                self.drops = Drops::new(now);
+        match Sockets::bind(self.number, now) {
+            Ok(sockets) => {
+                let port = sockets.port();
+                self.binding = Binding::Open(sockets);
                 self.counters.bound.set(Some(port));
-                self.notify(now, &listening(port));
                 // While nothing waits for it yet.
                 interfaces.refresh(now, INTERFACES_AGE);
+                self.take_unicasts(now, interfaces);
+                self.notify(now, &listening(port));
             }
             Err(error) => {
                 let (error, retry_in) = (Arc::new(error), self.backoff.pause());
@@ -296,7 +361,7 @@ impl Port {
         }
         self.counters.datagrams.add(1);
         if !interfaces.explain(arrival) {
-            interfaces.refresh(now, INTERFACES_AGE_UNEXPLAINED);
+            interfaces.refresh(now, INTERFACES_AGE_DOUBTFUL);
         }
         let mut meaning = None;
         for tracker in &mut self.trackers {
@@ -352,38 +417,6 @@ impl Port {
         for tracker in &self.trackers {
             tracker.notify(now, notice);
         }
-    }
-}
-
-/// Follows the count of a socket's dropped datagrams, which wraps.
-#[derive(Debug)]
-struct Drops {
-    last: u32,
-    read_at: Instant,
-}
-
-impl Drops {
-    /// How often the system is asked.
-    const PAUSE: Duration = Duration::from_secs(1);
-
-    fn new(now: Instant) -> Self {
-        Self {
-            last: 0,
-            read_at: now,
-        }
-    }
-
-    fn since_last(&mut self, now: Instant, socket: &Socket) -> u64 {
-        if now.saturating_duration_since(self.read_at) < Self::PAUSE {
-            return 0;
-        }
-        self.read_at = now;
-        let Some(total) = socket.dropped() else {
-            return 0;
-        };
-        let new = total.wrapping_sub(self.last);
-        self.last = total;
-        new.into()
     }
 }
 

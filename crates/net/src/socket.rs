@@ -1,4 +1,4 @@
-//! Sockets: the one that listens on a port, and those that send.
+//! Sockets: those that listen on a port, and those that send.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
@@ -11,8 +11,8 @@ use self::receive::Receiver;
 
 pub(crate) use self::receive::Buffers;
 
-// What differs from system to system: how a port is shared, who counts dropped datagrams, how many
-// datagrams are sent at a time.
+// What differs from system to system: how a port is shared and who shares it, who counts dropped
+// datagrams, how many datagrams are sent at a time.
 #[cfg_attr(target_os = "linux", path = "imp/linux.rs")]
 #[cfg_attr(all(unix, not(target_os = "linux")), path = "imp/unix.rs")]
 #[cfg_attr(windows, path = "imp/windows.rs")]
@@ -28,29 +28,35 @@ mod receive;
 #[path = "imp/receive.rs"]
 mod receive_elsewhere;
 
-/// A non-blocking socket that hears all that arrives on a port, on every interface.
-///
-/// It is bound to the wildcard address, since on Linux a socket bound to the address of one
-/// interface hears no broadcast.
+/// A non-blocking socket that listens on a port.
 #[derive(Debug)]
 pub(crate) struct Socket {
     io: tokio::net::UdpSocket,
     receiver: Receiver,
+    /// How many datagrams the system had dropped when it was last asked.
+    dropped: u32,
 }
 
 impl Socket {
+    /// Bound to the unspecified address, it hears all that arrives on the port, on every interface.
+    /// Bound to the address of one interface, it hears no broadcast on Linux.
+    ///
     /// Has to be called within the hub's runtime.
-    pub(crate) fn bind(port: u16) -> io::Result<Self> {
+    pub(crate) fn bind(address: Ipv4Addr, port: u16) -> io::Result<Self> {
         let socket = socket2::Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
         imp::share_port(&socket)?;
         // The system may allow less, and says nothing then.
         socket.set_recv_buffer_size(RECEIVE_BUFFER).ok();
         socket.set_nonblocking(true)?;
-        socket.bind(&SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port).into())?;
+        socket.bind(&SocketAddrV4::new(address, port).into())?;
 
         let io = tokio::net::UdpSocket::from_std(socket.into())?;
         let receiver = Receiver::new(&io)?;
-        Ok(Self { io, receiver })
+        Ok(Self {
+            io,
+            receiver,
+            dropped: 0,
+        })
     }
 
     /// The port it is bound to, which the system chose if it was asked for port 0.
@@ -82,11 +88,23 @@ impl Socket {
         result
     }
 
-    /// How many datagrams the system dropped because the receive buffer was full, if it tells. The
-    /// count wraps.
-    pub(crate) fn dropped(&self) -> Option<u32> {
-        imp::dropped(&self.io)
+    /// How many datagrams the system has dropped because the receive buffer was full, since this
+    /// was last asked. 0 where it does not tell.
+    pub(crate) fn drops(&mut self) -> u64 {
+        let Some(total) = imp::dropped(&self.io) else {
+            return 0;
+        };
+        // The count wraps.
+        let new = total.wrapping_sub(self.dropped);
+        self.dropped = total;
+        new.into()
     }
+}
+
+/// Whether there is more than one socket that hears everything on `port`, which is ours. `None`
+/// where that takes no datagram away that a socket for its address would hear.
+pub(crate) fn is_shared(port: u16) -> Option<bool> {
+    imp::is_shared(port)
 }
 
 /// What is known about a datagram beside its bytes.
@@ -153,7 +171,7 @@ mod tests {
     /// What is received of three datagrams, of which one is empty and one as long as can be.
     fn received<R>(receive: impl Fn(&tokio::net::UdpSocket, &UdpSocket) -> Vec<R>) -> Vec<R> {
         inside(|| {
-            let socket = Socket::bind(0).unwrap();
+            let socket = Socket::bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
             let port = socket.port().unwrap();
             let sender = from_local();
             for datagram in [&b"imq"[..], b"", &[b'a'; 65_507]] {
@@ -223,8 +241,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn the_kernel_tells_what_it_dropped() {
         inside(|| {
-            let socket = Socket::bind(0).unwrap();
-            assert_eq!(socket.dropped(), Some(0));
+            let mut socket = Socket::bind(Ipv4Addr::UNSPECIFIED, 0).unwrap();
+            assert_eq!(socket.drops(), 0);
 
             let sender = from_local();
             let datagram = vec![0; 60_000];
@@ -234,7 +252,8 @@ mod tests {
                     .send_to(&datagram, (Ipv4Addr::LOCALHOST, socket.port().unwrap()))
                     .unwrap();
             }
-            assert!(socket.dropped().unwrap() > 0);
+            assert!(socket.drops() > 0);
+            assert_eq!(socket.drops(), 0);
         });
     }
 }

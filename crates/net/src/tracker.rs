@@ -68,6 +68,18 @@ impl Tracker {
         &self.options
     }
 
+    /// The own addresses of which unicasts are heard here and sent on.
+    pub(crate) fn relays_from(&self, interfaces: &Interfaces) -> Vec<Ipv4Addr> {
+        match self.network {
+            _ if !self.options.relay => Vec::new(),
+            Network::Every => interfaces.own().collect(),
+            Network::Directed { address, .. } => {
+                let network = interfaces.with_network(address);
+                network.map(|interface| interface.address).collect()
+            }
+        }
+    }
+
     /// How many endpoints there are.
     pub(crate) fn len(&self) -> usize {
         self.fleet.len()
@@ -298,6 +310,29 @@ mod tests {
     use std::net::SocketAddrV4;
 
     use super::*;
+
+    #[test]
+    fn relays_from_the_addresses_that_it_hears() {
+        let interfaces = Interfaces::example();
+        let relays_from = |address: [u8; 4], relay| {
+            let options = ListenerOptions {
+                address: address.into(),
+                relay,
+                ..Default::default()
+            };
+            Tracker::new(options, Instant::now()).relays_from(&interfaces)
+        };
+        assert_eq!(
+            relays_from([255; 4], true),
+            Vec::from_iter(interfaces.own())
+        );
+        assert_eq!(
+            relays_from([10, 0, 1, 255], true),
+            [Ipv4Addr::new(10, 0, 1, 7)]
+        );
+        assert!(relays_from([172, 16, 0, 255], true).is_empty());
+        assert!(relays_from([255; 4], false).is_empty());
+    }
 
     #[test]
     fn whoever_joins_while_news_wait_does_not_make_them_count_twice() {

@@ -1,6 +1,7 @@
 //! Linux.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
@@ -10,6 +11,29 @@ use socket2::{SockAddr, Socket};
 pub(crate) fn share_port(socket: &Socket) -> io::Result<()> {
     socket.set_reuse_address(true)?;
     socket.set_reuse_port(true)
+}
+
+/// Whether more than one socket hears everything on `port`. Where the kernel's list cannot be read,
+/// the answer is yes: to take unicasts that nobody else wants costs a few sockets, to leave them to
+/// somebody who keeps them costs brokers.
+pub(crate) fn is_shared(port: u16) -> Option<bool> {
+    // Of this thread's network namespace, which need not be that of the whole process.
+    let list = File::open("/proc/thread-self/net/udp");
+    Some(list.map_or(true, |list| hear_everything(BufReader::new(list), port) > 1))
+}
+
+/// How many sockets of a list hear everything on `port`, up to 2.
+fn hear_everything(list: impl BufRead, port: u16) -> usize {
+    // Bound to this, and connected to nobody.
+    let (local, remote) = (format!("00000000:{port:04X}"), "00000000:0000");
+    list.lines()
+        .map_while(Result::ok)
+        .filter(|line| {
+            let mut fields = line.split_ascii_whitespace().skip(1);
+            fields.next() == Some(&local) && fields.next() == Some(remote)
+        })
+        .take(2)
+        .count()
 }
 
 /// How many datagrams the kernel dropped because the socket's buffer was full. The count wraps.
@@ -63,4 +87,46 @@ pub(crate) fn send_to_some(
     // all live until the call is over; the kernel only reads them.
     let sent = unsafe { libc::sendmmsg(socket.as_raw_fd(), headers.as_mut_ptr(), count, 0) };
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As Linux 6.18 prints it, up to the column of the inode.
+    const LIST: &str = "\
+   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   84: 0100007F:F618 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 5
+  156: 00000000:F618 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 1
+  156: 00000000:F618 0100007F:0035 01 00000000:00000000 00:00000000 00000000     0        0 2
+  157: 00000000:0035 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 3
+  157: 00000000:0035 00000000:0000 07 00000000:00000000 00:00000000 00000000  1000        0 4
+";
+
+    #[test]
+    fn counts_those_who_hear_everything() {
+        let count = |port| hear_everything(LIST.as_bytes(), port);
+        assert_eq!([63_000, 53, 80].map(count), [1, 2, 0]);
+        let again = LIST.repeat(9);
+        assert_eq!(hear_everything(again.as_bytes(), 63_000), 2);
+    }
+
+    #[test]
+    fn sees_who_shares_a_port() {
+        let bind = |port: u16| {
+            let socket = Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None).unwrap();
+            share_port(&socket).unwrap();
+            socket
+                .bind(&SocketAddr::from(([0; 4], port)).into())
+                .unwrap();
+            socket
+        };
+        let first = bind(0);
+        let port = first.local_addr().unwrap().as_socket().unwrap().port();
+        assert_eq!(is_shared(port), Some(false));
+        let second = bind(port);
+        assert_eq!(is_shared(port), Some(true));
+        drop((first, second));
+        assert_eq!(is_shared(port), Some(false));
+    }
 }

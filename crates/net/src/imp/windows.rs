@@ -10,6 +10,12 @@ pub(crate) fn share_port(socket: &Socket) -> io::Result<()> {
     socket.set_reuse_address(true)
 }
 
+/// Whether others who hear everything on `port` matter: no, a socket for an own address is not known
+/// to hear more here.
+pub(crate) fn is_shared(_port: u16) -> Option<bool> {
+    None
+}
+
 /// How many datagrams the system dropped because the socket's buffer was full: not told here.
 pub(crate) fn dropped(_socket: &tokio::net::UdpSocket) -> Option<u32> {
     None
