@@ -12,7 +12,7 @@ const { dirname, join, sep } = require('node:path');
 const { ensureNode } = require('./nodes.js');
 const { ensureRedis } = require('./setup-redis.js');
 
-const RUST_TESTS = 183;
+const RUST_TESTS = 184;
 const JEST_TESTS = 890;
 
 /** The ends of a process are tried on these versions of Node.js too, where they are installed. */
