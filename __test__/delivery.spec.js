@@ -55,6 +55,22 @@ describe('delivery to clusters', () => {
         expect(cluster.remove.mock.calls).toEqual([[aRecord(1, { type: 'down' })]]);
     });
 
+    it('should keep a broker that went and came back while it was still being added', async () => {
+        let finish;
+        const added = new Promise(resolve => { finish = resolve; });
+        cluster = createCluster();
+        cluster.add.mockImplementationOnce(() => added);
+        manager.init(cluster);
+
+        harness.listener.adds(aServer(1)).wake();
+        harness.listener.hears('remove', aServer(1), 'down').wake();
+        harness.listener.adds(aServer(1)).wake();
+        finish({});
+        await settle();
+
+        expect(cluster.servers).toEqual([aRecord(1)]);
+    });
+
     it('should outlive whatever is thrown, also what has no text', async () => {
         const nothing = Object.create(null);
         const other = createCluster();

@@ -1,5 +1,7 @@
 'use strict';
 
+jest.mock('node:timers', () => require('./helpers/global-timers.js'));
+
 const { mkdtempSync, rmSync } = require('node:fs');
 const { once } = require('node:events');
 const { join } = require('node:path');

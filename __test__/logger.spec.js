@@ -1,5 +1,7 @@
 'use strict';
 
+jest.mock('node:timers', () => require('./helpers/global-timers.js'));
+
 const { ThrottledLogger } = require('../lib/logger.js');
 const { createLogger } = require('./helpers/harness.js');
 

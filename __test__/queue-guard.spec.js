@@ -1,5 +1,7 @@
 'use strict';
 
+jest.mock('node:timers', () => require('./helpers/global-timers.js'));
+
 const { EventEmitter, errorMonitor } = require('node:events');
 
 const { aServer, createCluster, createHarness, settle } = require('./helpers/harness.js');

@@ -1,6 +1,6 @@
 'use strict';
 
-const timers = require('node:timers');
+jest.mock('node:timers', () => require('./helpers/global-timers.js'));
 
 const { aRecord, aServer, createCluster, createHarness } = require('./helpers/harness.js');
 
@@ -42,7 +42,7 @@ describe('review of what clusters have', () => {
         manager.init(cluster);
         harness.listener.adds(...servers).wake();
         while (cluster.servers.length < servers.length) {
-            await new Promise(resolve => timers.setImmediate(resolve));
+            await jest.advanceTimersByTimeAsync(1);
         }
 
         cluster.find.mockClear();

@@ -76,4 +76,56 @@ describe('the tests of a service', () => {
         expect(stderr).toMatch(/^Tests:\s+3 passed, 3 total$/m);
         expect(stderr).not.toMatch(/open handle|did not exit/);
     });
+
+    it.each([
+        ['fake timers', "beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick'] }));"],
+        ['timers of a browser', 'globalThis.setInterval = globalThis.setTimeout = () => 1;'],
+    ])('should serve clusters with %s', async (_, hooks) => {
+        const file = path.join(directory, 'service.spec.js');
+        writeFileSync(file, `
+            const { once } = require('node:events');
+            const { setTimeout } = require('node:timers/promises');
+            const { Announcer, RustUDPClusterManager } = require(${JSON.stringify(ROOT)});
+            const logger = { log() {}, info() {}, warn() {}, error() {} };
+            ${hooks}
+
+            it('should offer again, and let go of the reader of a broker that leaves', async () => {
+                const manager = new RustUDPClusterManager({ port: ${port}, logger });
+                const stop = jest.fn();
+                const queue = { reader: { status: 'ready' }, stop, removeAllListeners() {} };
+                const add = jest.fn()
+                    .mockImplementationOnce(() => { throw new Error('not yet'); })
+                    .mockImplementation(() => ({ imq: queue }));
+                manager.init({ add, remove: () => queue.stop() });
+                const announcer = new Announcer({
+                    host: '10.0.0.1',
+                    port: 1,
+                    destinations: ['127.0.0.1:${port}'],
+                    logger,
+                });
+
+                const added = once(manager, 'add');
+                await announcer.start();
+                await added;
+                for (let count = 0; count < 100 && add.mock.calls.length < 2; count += 1) {
+                    await setTimeout(100);
+                }
+                expect(add).toHaveBeenCalledTimes(2);
+
+                await announcer.stop();
+                for (let count = 0; count < 100 && stop.mock.calls.length < 1; count += 1) {
+                    await setTimeout(100);
+                }
+                expect(stop).toHaveBeenCalled();
+                await manager.destroy();
+            }, 25_000);
+        `);
+        const { code, signal, stderr } = await runNode([
+            path.join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js'),
+            '--config={}', '--rootDir', directory,
+        ]);
+
+        expect(stderr).toMatch(/^Tests:\s+1 passed, 1 total$/m);
+        expect([code, signal]).toEqual([0, null]);
+    });
 });

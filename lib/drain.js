@@ -1,5 +1,8 @@
 'use strict';
 
+// Not the global one, which fake timers of tests replace: what it puts off would never happen.
+const { setTimeout } = require('node:timers');
+
 const { adoptLoosePromises } = require('./loose-promises.js');
 
 /**

@@ -1,5 +1,8 @@
 'use strict';
 
+// Not the global ones, which fake timers of tests replace, and of which jsdom makes numbers.
+const { clearTimeout, setTimeout } = require('node:timers');
+
 /** How long further lines of a cause are held back after one was written. */
 const QUIET_MS = 60_000;
 

@@ -111,8 +111,10 @@ class Member {
             record => {
                 holding.state = State.Given;
                 this.#guard(holding, record);
-                if (holding.withdrawn && this.#attached) {
+                const isBack = this.#holdings.has(holding.server.endpoint);
+                if (holding.withdrawn && this.#attached && !isBack) {
                     // It went while it was still being added, so that there was nothing to remove.
+                    // Once it is back, removing it would take away what is there now.
                     this.#remove(holding, holding.withdrawn);
                 }
             },

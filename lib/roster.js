@@ -1,5 +1,8 @@
 'use strict';
 
+// Not the global ones, which fake timers of tests replace, and of which jsdom makes numbers.
+const { clearImmediate, clearInterval, setImmediate, setInterval } = require('node:timers');
+
 const { Member } = require('./member.js');
 
 /**

@@ -13,6 +13,7 @@ use crate::interface::Interfaces;
 use crate::listener::{ListenerOptions, Subscriber};
 use crate::notice::Notice;
 use crate::relay::{Meaning, Relay};
+use crate::rest::load;
 use crate::socket::{Arrival, Buffers};
 use crate::sockets::Sockets;
 use crate::stats::PortCounters;
@@ -35,6 +36,8 @@ pub(crate) struct Port {
     due: Option<Instant>,
     /// What waits on the socket may have waited for long.
     stale: bool,
+    /// The [`load`] that this turn has read so far.
+    load: u64,
     counters: Arc<PortCounters>,
     /// When the system was last asked how many datagrams it dropped.
     drops_read_at: Instant,
@@ -44,7 +47,7 @@ pub(crate) struct Port {
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Activity {
     Nothing,
-    /// So many datagrams that nobody had to be told of.
+    /// Datagrams that nobody had to be told of, and their [`load`].
     Heartbeats(u64),
     News,
 }
@@ -93,6 +96,7 @@ impl Port {
             relay: Relay::default(),
             due: None,
             stale: false,
+            load: 0,
             counters: Arc::default(),
             drops_read_at: now,
         }
@@ -141,13 +145,13 @@ impl Port {
     /// Does all that is due: opens the socket if it is closed, reads it dry, looks for others on the
     /// port, and judges deadlines.
     pub(crate) fn turn(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) -> Activity {
-        let read = self.counters.datagrams.get();
+        self.load = 0;
         let now = self.receive(buffers, interfaces);
         // Right after reading: a socket that is closed takes with it what waits.
         self.look(now, interfaces);
-        let mut activity = match self.counters.datagrams.get() - read {
+        let mut activity = match self.load {
             0 => Activity::Nothing,
-            count => Activity::Heartbeats(count),
+            load => Activity::Heartbeats(load),
         };
         for tracker in &mut self.trackers {
             if tracker.handle_timeout(now, &self.counters, interfaces) {
@@ -360,6 +364,7 @@ impl Port {
             return;
         }
         self.counters.datagrams.add(1);
+        self.load += load(bytes.len());
         if !interfaces.explain(arrival) {
             interfaces.refresh(now, INTERFACES_AGE_DOUBTFUL);
         }

@@ -10,6 +10,10 @@ use crate::port::Activity;
 ///
 /// While news come nothing is held up, nor in a fleet of a few hundred brokers, of which the
 /// heartbeats come further apart. Commands end a pause at once: whoever sends one unparks the thread.
+///
+/// What comes during a pause has to find room in the socket's buffer, or a flood of a few large
+/// datagrams would displace heartbeats while the thread sleeps. So it pauses for no longer than a part
+/// of the smallest usual buffer takes to fill, as fast as datagrams have come just now.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
     /// When the last datagrams were read.
@@ -21,10 +25,12 @@ impl Rest {
     /// How long a new broker may have to wait at most because many others announce themselves.
     const PAUSE: Duration = Duration::from_millis(3);
 
-    /// How long if so many came at a time as never come from a fleet, and may be more than the
-    /// system has room for.
-    const PAUSE_IN_A_FLOOD: Duration = Duration::from_millis(1);
-    const FLOOD: u64 = 64;
+    /// A pause that is shorter would save nothing.
+    const LEAST: Duration = Duration::from_micros(250);
+
+    /// How much may come in a pause, as [`load`] counts it: a quarter of what a buffer of 208 KiB has
+    /// room for, which is what a Linux allows that nobody has told otherwise.
+    const ROOM: u64 = 128;
 
     /// How soon after others datagrams have to come to count as fast.
     const FAST: Duration = Duration::from_millis(5);
@@ -36,19 +42,21 @@ impl Rest {
             return;
         }
         let before = self.read_at.replace(now);
-        let fast = before.is_some_and(|at| now.saturating_duration_since(at) < Self::FAST);
-        self.until = match activity {
-            Activity::Heartbeats(count) if fast => Some(now + Self::pause_after(count)),
-            Activity::Nothing | Activity::Heartbeats(_) | Activity::News => None,
+        let elapsed = before.map(|at| now.saturating_duration_since(at));
+        self.until = match (activity, elapsed.filter(|elapsed| *elapsed < Self::FAST)) {
+            (Activity::Heartbeats(load), Some(elapsed)) => {
+                let pause = Self::pause_after(load, elapsed);
+                (pause >= Self::LEAST).then(|| now + pause)
+            }
+            _ => None,
         };
     }
 
-    fn pause_after(datagrams: u64) -> Duration {
-        if datagrams < Self::FLOOD {
-            Self::PAUSE
-        } else {
-            Self::PAUSE_IN_A_FLOOD
-        }
+    /// How long it takes for what there is room for to come, if so much came in the time that has
+    /// elapsed.
+    fn pause_after(load: u64, elapsed: Duration) -> Duration {
+        let full_after = elapsed.as_secs_f64() * Self::ROOM as f64 / load as f64;
+        Self::PAUSE.min(Duration::from_secs_f64(full_after))
     }
 
     /// Pauses if it is time to, but not beyond `timeout`.
@@ -58,6 +66,12 @@ impl Rest {
             thread::park_timeout(until.saturating_duration_since(Instant::now()));
         }
     }
+}
+
+/// How much room a datagram of so many bytes takes, in datagrams of the usual size.
+pub(crate) fn load(length: usize) -> u64 {
+    const USUAL: u64 = 512;
+    1 + length as u64 / USUAL
 }
 
 #[cfg(test)]
@@ -89,7 +103,19 @@ mod tests {
         assert_eq!(pause(&[(0, few), (1, Nothing), (1, few)]), Some(3 * MS));
         assert_eq!(pause(&[(0, News), (1, few)]), Some(3 * MS));
         assert_eq!(pause(&[(0, few), (1, News)]), None);
-        assert_eq!(pause(&[(0, few), (1, Heartbeats(64))]), Some(MS));
+    }
+
+    #[test]
+    fn rests_no_longer_than_there_is_room_for_what_comes() {
+        use Activity::Heartbeats;
+        let after_2_ms = |load| pause(&[(0, Heartbeats(1)), (2, Heartbeats(load))]);
+
+        assert_eq!(after_2_ms(85), Some(3 * MS));
+        assert_eq!(after_2_ms(256), Some(MS));
+        assert_eq!(after_2_ms(1024), Some(MS / 4));
+        assert_eq!(after_2_ms(1025), None);
+        // Ten of the largest datagrams.
+        assert_eq!(after_2_ms(10 * load(65_507)), None);
     }
 
     #[test]
