@@ -77,7 +77,11 @@ impl Connection {
         }
         let answer = self.within(async {
             let sent = self.client.send(request.map(Body::from)).await;
-            sent.map_err(|error| unreachable(&error))
+            sent.map_err(|error| match error {
+                // What kube adds says nothing.
+                kube::Error::Service(cause) => unreachable(&*cause),
+                other => unreachable(&other),
+            })
         });
         let answer = answer.await?;
         if answer.status() == StatusCode::OK {
@@ -128,7 +132,7 @@ impl Connection {
         let status = serde_json::from_str::<Status>(&body).ok();
         let message = match &status {
             Some(status) if !status.message.is_empty() => status.message.clone(),
-            _ => excerpt(&body, MAX_EXCERPT),
+            _ => excerpt(body.trim_end_matches(['.', '\n']), MAX_EXCERPT),
         };
         match code {
             StatusCode::UNAUTHORIZED => Failure::Unauthorized {

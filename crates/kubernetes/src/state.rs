@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::{self, Instant};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, excerpt};
 use crate::follow::Listing;
 use crate::options::PodsOptions;
 use crate::pod::Event;
@@ -59,6 +59,9 @@ const WATCH_AGAIN: Duration = Duration::from_secs(60);
 
 /// Nobody means to list without a pause.
 const SHORTEST_REFRESH: Duration = Duration::from_millis(100);
+
+/// How many characters are shown of what a panic said.
+const MAX_PANIC: usize = 500;
 
 /// The pause after the first failure. It doubles with each.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -209,6 +212,7 @@ impl State {
         self.set_mode(Mode::Waiting);
         self.failures = self.failures.max(1);
         time::sleep(self.pause()).await;
+        let panic = excerpt(panic, MAX_PANIC);
         let text = format!("following pods failed by a fault of its own, and begins anew: {panic}");
         self.say(Some(report::notice(Level::Error, text)));
     }
