@@ -12,6 +12,7 @@ const dist = join(root, 'dist');
 
 /** Cargo packages, with what cargo makes of them and what it is called in dist/. */
 const PRODUCTS = {
+    announcer: { package: 'imqueue-announcer', made: 'imq-announcer', name: 'imq-announcer' },
     promoter: { package: 'imqueue-promoter', made: 'libpromoter.so', name: 'promoter.so' },
     unicaster: { package: 'imqueue-unicaster', made: 'libunicaster.so', name: 'unicaster.so' },
 };

@@ -2,10 +2,8 @@
 
 const { Broker } = require('./broker.js');
 const { Ear } = require('./ear.js');
-const { Sidecar, sidecarProgram } = require('./sidecar.js');
+const { Sidecar } = require('./sidecar.js');
 const { freePort } = require('./udp.js');
-
-const BUILD_MS = 900_000;
 
 /** What reaches every listener of this host, and nobody else. */
 const HERE = '127.255.255.255';
@@ -49,8 +47,6 @@ function createScene() {
             return { redis, sidecar, up };
         },
     };
-
-    beforeAll(sidecarProgram, BUILD_MS);
 
     beforeEach(async () => {
         scene.port = await freePort();

@@ -1,30 +1,12 @@
 'use strict';
 
-const { execFileSync, spawn } = require('node:child_process');
+const { spawn } = require('node:child_process');
 const { get } = require('node:http');
 const { once } = require('node:events');
-const { join } = require('node:path');
 const { createInterface } = require('node:readline');
 
-const { freeTcpPort } = require('./broker.js');
+const { freeTcpPort, modulePath } = require('./broker.js');
 const { monotonicNow } = require('./program.js');
-
-const root = join(__dirname, '..', '..');
-
-let built;
-
-/** The program `imq-announcer`, which is built if it has to be. */
-function sidecarProgram() {
-    built ??= execFileSync('cargo', [
-        'build', '--locked', '-p', 'imqueue-announcer', '--message-format', 'json',
-    ], { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26, stdio: ['ignore', 'pipe', 'inherit'] })
-        .trim()
-        .split('\n')
-        .map(line => JSON.parse(line))
-        .find(({ executable, target }) => executable && target.name === 'imq-announcer')
-        .executable;
-    return built;
-}
 
 /** An `imq-announcer`, which tells of itself on a port of its own. */
 class Sidecar {
@@ -51,7 +33,7 @@ class Sidecar {
     }
 
     constructor(healthPort, args, { env = {}, within = line => line } = {}) {
-        const [command, ...rest] = within([sidecarProgram(), ...args]);
+        const [command, ...rest] = within([modulePath('imq-announcer'), ...args]);
         this.#healthPort = healthPort;
         this.#child = spawn(command, rest, {
             env: { ...process.env, ...env },
@@ -128,4 +110,4 @@ class Sidecar {
     }
 }
 
-module.exports = { Sidecar, sidecarProgram };
+module.exports = { Sidecar };

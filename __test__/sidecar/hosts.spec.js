@@ -5,10 +5,9 @@ const { Ear } = require('../helpers/ear.js');
 const { Lan, describeHosts } = require('../helpers/lan.js');
 const { monotonicNow } = require('../helpers/program.js');
 const { isAdd, isRemove, nothingFor, outcome } = require('../helpers/said.js');
-const { Sidecar, sidecarProgram } = require('../helpers/sidecar.js');
+const { Sidecar } = require('../helpers/sidecar.js');
 
 const PORT = 63_000;
-const BUILD_MS = 900_000;
 
 /** The interfaces of a host are looked at every second. */
 const FOLLOWED_MS = 2000;
@@ -16,8 +15,6 @@ const FOLLOWED_MS = 2000;
 describeHosts('a sidecar on hosts of their own', () => {
     let lan;
     let things;
-
-    beforeAll(sidecarProgram, BUILD_MS);
 
     beforeEach(() => {
         lan = new Lan(3);

@@ -2,14 +2,11 @@
 
 const { spawnSync } = require('node:child_process');
 
-const { Sidecar, sidecarProgram } = require('../helpers/sidecar.js');
-
-const BUILD_MS = 900_000;
-
-beforeAll(sidecarProgram, BUILD_MS);
+const { modulePath } = require('../helpers/broker.js');
+const { Sidecar } = require('../helpers/sidecar.js');
 
 function run(args, env = {}) {
-    const { status, stdout, stderr } = spawnSync(sidecarProgram(), args, {
+    const { status, stdout, stderr } = spawnSync(modulePath('imq-announcer'), args, {
         encoding: 'utf8', env: { PATH: process.env.PATH, ...env }, timeout: 10_000,
     });
     return { status, stdout, stderr: stderr.trim() };
