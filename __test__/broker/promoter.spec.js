@@ -87,6 +87,14 @@ describeServers('the module promoter', server => {
         expect(told).toBeLessThan(ready + FOLLOWED_MS);
     });
 
+    it('should be in time although Redis saves before it is ready', async () => {
+        // It looks after modules once a second, and at once when it begins to serve.
+        const broker = await start({ config: ['--appendonly', 'yes', '--hz', '1'] });
+        const { at: ready } = await broker.logged('Ready to accept connections');
+        const { at: told } = await ear.up(at(broker));
+        expect(told - ready).toBeLessThan(500);
+    });
+
     it('should follow the port', async () => {
         const broker = await start({ env: { REDIS_BROADCAST_INTERVAL: '600' } });
         await ear.up(at(broker));

@@ -30,19 +30,15 @@ class Ear {
         return this.#program.lines.filter(isDatagram).map(read);
     }
 
-    /** The first datagram that fits, heard already or to come. */
-    async first(fits, deadline) {
-        return read(await this.#program.line(line => isDatagram(line) && fits(read(line)), deadline));
-    }
-
     /** The first `up` that was heard after `since`, on the clock of `monotonicNow`. */
-    up(where = {}, since = 0, deadline) {
-        return this.first(said('up', where, since), deadline);
+    async up(where = {}, since = 0, deadline) {
+        return read(await this.#program.line(said('up', where, since), deadline));
     }
 
-    /** The first `down` that was heard after `since`. */
-    down(where = {}, since = 0, deadline) {
-        return this.first(said('down', where, since), deadline);
+    /** The first `down` that was heard after `since`, once all three have come. */
+    async down(where = {}, since = 0, deadline) {
+        const [first] = await this.#program.some(3, said('down', where, since), deadline);
+        return read(first);
     }
 
     async close() {
@@ -60,8 +56,14 @@ function read({ at, source, text }) {
 }
 
 function said(type, where, since) {
-    return heard => heard.type === type && heard.at > since
-        && Object.entries(where).every(([key, value]) => heard[key] === value);
+    const wanted = Object.entries({ ...where, type });
+    return line => {
+        if (!isDatagram(line) || line.at <= since) {
+            return false;
+        }
+        const heard = read(line);
+        return wanted.every(([key, value]) => heard[key] === value);
+    };
 }
 
 module.exports = { Ear };

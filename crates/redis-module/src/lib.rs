@@ -13,6 +13,12 @@
 //! - `watch.rs`, `signals.rs`: a thread that follows this host's addresses, and hears at once of a
 //!   signal that Redis acts upon only a tenth of a second later.
 //!
+//! # Replacing a module
+//!
+//! A module stays in memory after `MODULE UNLOAD`, since other modules may have chained their signal
+//! handlers to its own. A newer file is loaded by a Redis that runs only from another path; at the
+//! same one it takes a restart.
+//!
 //! # Settings
 //!
 //! Each has an environment variable and an argument of `loadmodule`, which is the variable's name

@@ -140,7 +140,7 @@ pub(crate) fn handle(server: &Server<'_>, event: Event) {
         Event::Flushed => module.flushed = true,
         // Saving can take minutes, and while it lasts Redis answers nobody. What is saved after
         // everything was deleted takes no time.
-        Event::Saving if module.flushed => {}
+        Event::Saving if module.flushed || !module.presence.is_announcing() => {}
         Event::Saving | Event::Shutdown => {
             module.presence.leave();
             module.log(server);

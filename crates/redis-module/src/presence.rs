@@ -146,6 +146,11 @@ impl Presence {
         }
     }
 
+    /// Whether there is anything that a goodbye would take back.
+    pub(crate) fn is_announcing(&self) -> bool {
+        !self.state().announced.is_empty()
+    }
+
     /// Whether the goodbye was said.
     pub(crate) fn is_silent(&self) -> bool {
         self.state().silent

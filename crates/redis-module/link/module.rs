@@ -1,4 +1,9 @@
-//! What the linker has to know.
+//! The build script of the modules: what the linker has to know.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "it is how a build script speaks to cargo"
+)]
 
 fn main() {
     // A signal handler that others have chained themselves to has to stay, whatever unloads it.

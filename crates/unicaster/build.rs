@@ -1,8 +1,0 @@
-//! What the linker has to know.
-
-fn main() {
-    // A signal handler that others have chained themselves to has to stay, whatever unloads it.
-    if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
-        println!("cargo::rustc-link-arg-cdylib=-Wl,-z,nodelete");
-    }
-}
