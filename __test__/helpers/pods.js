@@ -104,6 +104,11 @@ class Follower {
         return this.#program.ask('status');
     }
 
+    /** Lets the library end, and begin anew in the same process. */
+    again() {
+        return this.#program.ask('again');
+    }
+
     /** Lets it end, and resolves with how many ms that took the library. */
     async end() {
         const code = await this.#program.end();

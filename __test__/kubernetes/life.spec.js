@@ -83,3 +83,17 @@ testLinux('no signal lands in its thread, and it has only one', async () => {
     }
     expect(threads).toHaveLength(2);
 });
+
+testLinux('many lives in one process leave nothing behind', async () => {
+    follower = Follower.start(api);
+    await follower.says(/following/);
+    const process = `/proc/${follower.pid}`;
+    const possessions = () => ['task', 'fd'].map(kind => readdirSync(`${process}/${kind}`).length);
+    const before = possessions();
+    for (let life = 2; life <= 30; life += 1) {
+        await follower.again();
+        await follower.saysOften(life, /following/);
+    }
+    expect(possessions()).toEqual(before);
+    await until(() => api.watching === 1);
+});

@@ -1,7 +1,7 @@
 //! Follows pods and prints what happens, as JSON lines, until standard input ends:
 //! `pods '{"namespace": "prod", "url": "https://...", "caFile": "...", "tokenFile": "..."}'`.
 //!
-//! A line `status` on standard input asks how it stands.
+//! On standard input, a line `status` asks how it stands, and `again` begins anew.
 
 use std::error::Error;
 use std::io::{self, BufRead as _, Write as _};
@@ -30,28 +30,35 @@ struct Arguments {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = std::env::args().nth(1).unwrap_or_else(|| "{}".into());
-    let options = serde_json::from_str::<Arguments>(&arguments)?.into();
+    let options: PodsOptions = serde_json::from_str::<Arguments>(&arguments)?.into();
 
-    let pods = Pods::watch(options, |event| match event {
-        PodsEvent::Changed(addresses) => print(json!({
-            "event": "changed",
-            "addresses": addresses,
-        })),
-        PodsEvent::Notice { level, message } => print(json!({
-            "event": "notice",
-            "level": format!("{level:?}").to_lowercase(),
-            "message": message,
-        })),
-    })?;
+    let mut pods = Pods::watch(options.clone(), print_event)?;
     for line in io::stdin().lock().lines() {
-        if line? == "status" {
-            print(status(&pods));
+        match &*line? {
+            "status" => print(status(&pods)),
+            "again" => {
+                drop(pods);
+                pods = Pods::watch(options.clone(), print_event)?;
+                print(json!({ "event": "answer" }));
+            }
+            other => return Err(format!("it does not know {other:?}").into()),
         }
     }
     let begun = Instant::now();
     drop(pods);
     print(json!({ "event": "ended", "took": milliseconds(begun.elapsed()) }));
     Ok(())
+}
+
+fn print_event(event: PodsEvent) {
+    print(match event {
+        PodsEvent::Changed(addresses) => json!({ "event": "changed", "addresses": addresses }),
+        PodsEvent::Notice { level, message } => json!({
+            "event": "notice",
+            "level": format!("{level:?}").to_lowercase(),
+            "message": message,
+        }),
+    });
 }
 
 fn status(pods: &Pods) -> Value {

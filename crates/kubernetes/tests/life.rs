@@ -34,7 +34,7 @@ fn lives_leave_nothing_behind() -> Result<(), Box<dyn Error>> {
         drop(pods);
         // Nobody is left who could tell anything.
         assert!(events.recv().is_err());
-        // What is made once for all is there after the first.
+        // kube turns signals on in tokio, whose first runtime opens two sockets for them, for good.
         let after = possessions()?;
         assert_eq!(*before.get_or_insert(after), after);
     }
