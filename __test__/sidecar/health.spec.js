@@ -195,6 +195,17 @@ describe('a Redis beside a sidecar', () => {
         expect(up).toMatchObject({ name: 'orders', interval: '3', transport: 'tls' });
     });
 
+    it('should be broadcast to this host alone where loopback is selected', async () => {
+        const redis = await scene.redis();
+        const env = { REDIS_BROADCAST_PORT: String(scene.port), SELECTED_INTERFACES: '127' };
+        const sidecar = await scene.sidecar(redis, ['--advertise', `:${redis.port}`], { env }, [
+            'broadcast',
+        ]);
+        await scene.ear.up({ address: `127.0.0.1:${redis.port}`, source: '127.0.0.1' });
+        const sent = 'announcements_sent_total{destination="broadcast"}';
+        expect(await sidecar.metric(sent)).toBeGreaterThan(0);
+    });
+
     it('should be told to hosts on the common port', async () => {
         const redis = await scene.redis();
         const env = { REDIS_BROADCAST_PORT: String(scene.port), IMQ_ANNOUNCER_TO: HERE };

@@ -40,7 +40,7 @@ describeHosts('a sidecar on hosts of their own', () => {
         env, within: line => [...lan.within(host), ...line],
     }));
 
-    const ear = host => Ear.open(PORT, (...args) => lan.run(host, ...args));
+    const ear = host => Ear.open(PORT, { run: (...args) => lan.run(host, ...args) });
 
     it('should be heard by our manager and by that of @imqueue/core', async () => {
         const listeners = [

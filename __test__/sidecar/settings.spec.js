@@ -92,7 +92,8 @@ describe('the settings of imq-announcer', () => {
             'advertised port': '6390',
             'interfaces': '10,192.168.0.0/16',
         });
-        expect(config(['kubernetes'], env).to).toBe('pods (all) of namespace prod, port 63001');
+        expect(config(['kubernetes'], env).to).toBe('pods (all) of namespace prod, port 63001; '
+            + 'API of this pod, refresh 5s, timeout 5s, last pods kept for ever');
     });
 
     it('should count as not given when they are empty', () => {

@@ -1,5 +1,6 @@
 //! Which address of the Redis services are told.
 
+use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -11,6 +12,10 @@ use tokio::time::{sleep, timeout};
 
 /// How often it is looked whether this host has other addresses now.
 const PERIOD: Duration = Duration::from_secs(1);
+
+/// How often it is looked whether the way to the destinations leads elsewhere, for which their names
+/// are looked up.
+const ROUTE_PERIOD: Duration = Duration::from_secs(10);
 
 /// How long a name among the destinations may take to be looked up.
 const LOOKUP_LIMIT: Duration = Duration::from_secs(5);
@@ -49,7 +54,8 @@ pub(crate) enum AdvertiseError {
     )]
     Loopback(IpAddr),
     #[error(
-        "there is no way to any destination: {0}; name the address with --advertise, or check the network"
+        "there is no way to any destination: {0}; name the address with --advertise, or check the \
+         network"
     )]
     NoRoute(String),
     #[error("the interfaces of this host cannot be listed: {0}; name the address with --advertise")]
@@ -60,8 +66,8 @@ pub(crate) enum AdvertiseError {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Selected(Selection);
 
-impl std::fmt::Display for Selected {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Selected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.0.is_empty() {
             return Ok(());
         }
@@ -82,14 +88,14 @@ impl Plan {
         loop {
             let wanted = destinations.borrow_and_update().clone();
             let addresses = self.find(&wanted).await;
-            found.send_if_modified(|former| {
-                let changed = former.as_ref() != Some(&addresses);
-                *former = Some(addresses);
-                changed
-            });
+            let pause = match addresses {
+                Ok(_) if !self.broadcast => ROUTE_PERIOD,
+                Ok(_) | Err(_) => PERIOD,
+            };
+            found.send_if_modified(|former| replace(former, addresses));
             tokio::select! {
                 Ok(()) = destinations.changed() => {}
-                () = sleep(PERIOD) => {}
+                () = sleep(pause) => {}
             }
         }
     }
@@ -178,6 +184,19 @@ impl Plan {
             interface,
         }
     }
+}
+
+/// Takes up what was found, and returns whether that is news. That nothing could be found out is
+/// no reason to take back what was told.
+fn replace(former: &mut Option<Addresses>, found: Addresses) -> bool {
+    use AdvertiseError::{NoRoute, NotListed};
+
+    let keep = matches!(former, Some(Ok(_))) && matches!(found, Err(NoRoute(_) | NotListed(_)));
+    let changed = !keep && former.as_ref() != Some(&found);
+    if changed {
+        *former = Some(found);
+    }
+    changed
 }
 
 async fn look_up(destination: &Destination) -> io::Result<Vec<SocketAddr>> {
@@ -292,6 +311,24 @@ mod tests {
 
         let named = plan(Some("127.0.0.1"), "", false).find(&here).await;
         assert_eq!(named, Ok(vec![advertised("127.0.0.1", None)]));
+    }
+
+    #[test]
+    fn an_address_is_told_until_another_one_is_known() {
+        let addresses = |host| Ok(vec![advertised(host, None)]);
+        let (mut told, lost) = (None, || {
+            Err(AdvertiseError::NoRoute("timed out".to_owned()))
+        });
+        assert!(replace(&mut told, lost()));
+        assert!(!replace(&mut told, lost()));
+        assert!(replace(&mut told, addresses("10.0.1.7")));
+        assert!(!replace(&mut told, lost()));
+        assert_eq!(told, Some(addresses("10.0.1.7")));
+
+        assert!(replace(&mut told, addresses("10.0.1.8")));
+        let none = AdvertiseError::NoInterface(Selected(Selection::default()));
+        assert!(replace(&mut told, Err(none)));
+        assert!(matches!(told, Some(Err(_))));
     }
 
     #[tokio::test]

@@ -22,6 +22,7 @@ use crate::log::{Level, Log};
 use crate::recipe::{Recipe, to_pods};
 use crate::redis::{Health, Probe, Reason, Run, Verdict};
 use crate::settings::Settings;
+use crate::signals::Signals;
 use crate::status::Status;
 
 /// How often the Redis is asked, at least: how late it is noticed that it became a replica.
@@ -33,7 +34,7 @@ const RETRY: Duration = Duration::from_secs(1);
 /// How many probes may wait for the status.
 const QUESTIONS: usize = 16;
 
-/// Why the program could not begin.
+/// Why the program could not begin, or had to end.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub(crate) enum RunError {
@@ -43,6 +44,8 @@ pub(crate) enum RunError {
     Signals(#[source] io::Error),
     #[error("--health-port: {0} cannot be listened on: {1}")]
     HealthPort(SocketAddr, #[source] io::Error),
+    #[error("a part of this program has ended, which is a bug; so it ends")]
+    Incomplete,
     #[error("pods cannot be followed: {0}")]
     Pods(#[from] imqueue_kubernetes::StartError),
 }
@@ -51,7 +54,8 @@ pub(crate) enum RunError {
 ///
 /// # Errors
 ///
-/// It could not begin; nothing was announced then.
+/// It could not begin, and nothing was announced; or it has a bug, and what was announced is taken
+/// back.
 pub(crate) fn run(settings: Settings) -> Result<(), RunError> {
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(RunError::Runtime)?;
@@ -85,16 +89,7 @@ impl App {
             let listener = listener.map_err(|error| RunError::HealthPort(address, error))?;
             tokio::spawn(http::serve(listener, question));
         }
-        let (verdict, verdicts) = watch::channel(Verdict::Silent(Reason::Unknown));
-        let probe = Probe {
-            target: settings.target.clone(),
-            health: Health::new(settings.patience, settings.replicas),
-            period: (settings.manner.interval / 2).min(LONGEST_PERIOD),
-            verdict,
-            log: log.clone(),
-        };
-        tokio::spawn(probe.run());
-
+        let verdicts = watch_redis(&settings, log.clone());
         let (redirect, destinations) = watch::channel(settings.recipe.destinations());
         let (found, addresses) = watch::channel(None);
         tokio::spawn(settings.plan.clone().follow(destinations.clone(), found));
@@ -129,12 +124,18 @@ impl App {
         retry.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let news = Arc::clone(&self.news);
         self.say(Level::Info, "start", "started");
-        loop {
+        let result = loop {
             tokio::select! {
                 biased;
-                () = signals.received() => break,
-                Ok(()) = self.verdicts.changed() => self.obey(),
-                Ok(()) = self.addresses.changed() => self.readdress(),
+                () = signals.received() => break Ok(()),
+                changed = self.verdicts.changed() => match changed {
+                    Ok(()) => self.obey(),
+                    Err(_) => break Err(RunError::Incomplete),
+                },
+                changed = self.addresses.changed() => match changed {
+                    Ok(()) => self.readdress(),
+                    Err(_) => break Err(RunError::Incomplete),
+                },
                 Ok(()) = self.destinations.changed() => {
                     let destinations = self.destinations.borrow_and_update().clone();
                     self.announcing.redirect(destinations);
@@ -146,10 +147,12 @@ impl App {
                 }
                 _ = retry.tick() => self.announcing.adjust(),
             }
-        }
+        };
         self.announcing.stop();
-        self.log.say(Level::Info, "end", "ended by a signal");
-        Ok(())
+        if result.is_ok() {
+            self.log.say(Level::Info, "end", "ended by a signal");
+        }
+        result
     }
 
     /// Does what is to be done about the Redis.
@@ -240,6 +243,19 @@ impl App {
     }
 }
 
+fn watch_redis(settings: &Settings, log: Log) -> watch::Receiver<Verdict> {
+    let (verdict, verdicts) = watch::channel(Verdict::Silent(Reason::Unknown));
+    let probe = Probe {
+        target: settings.target.clone(),
+        health: Health::new(settings.patience, settings.replicas),
+        period: (settings.manner.interval / 2).min(LONGEST_PERIOD),
+        verdict,
+        log,
+    };
+    tokio::spawn(probe.run());
+    verdicts
+}
+
 fn follow_pods(
     options: PodsOptions,
     port: u16,
@@ -257,41 +273,4 @@ fn follow_pods(
             log.pass(level, &message);
         }
     })
-}
-
-/// What asks the program to end.
-#[cfg(unix)]
-struct Signals(tokio::signal::unix::Signal, tokio::signal::unix::Signal);
-
-#[cfg(unix)]
-impl Signals {
-    fn new() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self(
-            signal(SignalKind::terminate())?,
-            signal(SignalKind::interrupt())?,
-        ))
-    }
-
-    async fn received(&mut self) {
-        tokio::select! {
-            _ = self.0.recv() => {}
-            _ = self.1.recv() => {}
-        }
-    }
-}
-
-/// What asks the program to end.
-#[cfg(not(unix))]
-struct Signals(tokio::signal::windows::CtrlC);
-
-#[cfg(not(unix))]
-impl Signals {
-    fn new() -> io::Result<Self> {
-        tokio::signal::windows::ctrl_c().map(Self)
-    }
-
-    async fn received(&mut self) {
-        self.0.recv().await;
-    }
 }

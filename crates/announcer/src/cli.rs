@@ -78,7 +78,8 @@ pub(crate) struct Cli {
     #[arg(long, env = "IMQ_ANNOUNCER_TLS_NAME", help_heading = REDIS, value_name = "NAME")]
     pub(crate) tls_name: Option<Given>,
 
-    /// How long the Redis may take to answer before it counts as hanging [default: two intervals]
+    /// How long the Redis may take to answer before it counts as hanging [default: two intervals,
+    /// at most 10]
     #[arg(long, env = "IMQ_ANNOUNCER_REDIS_TIMEOUT", help_heading = REDIS, value_name = "SECONDS")]
     pub(crate) redis_timeout: Option<Given>,
 

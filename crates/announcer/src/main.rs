@@ -16,6 +16,7 @@ mod metrics;
 mod recipe;
 mod redis;
 mod settings;
+mod signals;
 mod status;
 
 use std::io::{self, Write};

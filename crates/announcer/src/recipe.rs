@@ -71,18 +71,30 @@ impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Broadcast(port) => write!(f, "every network, port {port}"),
-            Self::Kubernetes(
-                PodsOptions {
-                    selector,
-                    namespace,
-                    ..
-                },
-                port,
-            ) => {
+            Self::Kubernetes(options, port) => {
                 let or =
                     |text: &Option<String>, default: &str| text.clone().unwrap_or(default.into());
-                let (selector, namespace) = (or(selector, "all"), or(namespace, "this one"));
-                write!(f, "pods ({selector}) of namespace {namespace}, port {port}")
+                let selector = or(&options.selector, "all");
+                let namespace = or(&options.namespace, "this one");
+                let api = options
+                    .server
+                    .as_ref()
+                    .map_or("of this pod", |server| &server.url);
+                let PodsOptions {
+                    refresh,
+                    timeout,
+                    max_age,
+                    ..
+                } = options;
+                let age = max_age.map_or("for ever".into(), |age| format!("for {age:?}"));
+                write!(
+                    f,
+                    "pods ({selector}) of namespace {namespace}, port {port}; API {api}, "
+                )?;
+                write!(
+                    f,
+                    "refresh {refresh:?}, timeout {timeout:?}, last pods kept {age}"
+                )
             }
             Self::Unicast(destinations) => {
                 let texts: Vec<_> = destinations.iter().map(ToString::to_string).collect();

@@ -18,6 +18,9 @@ const DEFAULT_NAME: &str = "imq-broker";
 const DEFAULT_REDIS: &str = "127.0.0.1:6379";
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(1);
 
+/// After so long without an answer a Redis is of no use to services, however rarely it is announced.
+const LONGEST_PATIENCE: Duration = Duration::from_secs(10);
+
 /// More often than that is of no use to anybody, and a burden to all.
 const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -60,10 +63,11 @@ impl Settings {
         };
         let recipe = Recipe::read(cli, port)?;
         let plan = plan(cli, &address.place, &recipe)?;
+        let patience = (interval * 2).min(LONGEST_PATIENCE);
         check(cli, &manner, &plan)?;
         Ok(Self {
             target,
-            patience: optional(&cli.redis_timeout, seconds)?.unwrap_or(interval * 2),
+            patience: optional(&cli.redis_timeout, seconds)?.unwrap_or(patience),
             replicas: optional(&cli.replicas, yes_or_no)?.unwrap_or(false),
             manner,
             plan,

@@ -22,6 +22,8 @@ pub(crate) enum Answer {
 pub(crate) enum Role {
     Master,
     Replica,
+    /// It watches others, and serves nobody.
+    Sentinel,
     /// The reply does not tell, or we may not ask.
     Unknown,
 }
@@ -33,6 +35,7 @@ pub(crate) fn judge(ping: &Reply, role: Role) -> Answer {
         Reply::Text(_) | Reply::List(_) => match role {
             Role::Master | Role::Unknown => Answer::Master,
             Role::Replica => Answer::Replica,
+            Role::Sentinel => Answer::Refused("it is a Sentinel, not the Redis it watches".into()),
         },
         Reply::Error(error) => match first_word(error) {
             "LOADING" => Answer::Loading,
@@ -83,6 +86,7 @@ fn named(role: &str) -> Role {
     match role {
         "master" | "active-replica" => Role::Master,
         "slave" | "replica" => Role::Replica,
+        "sentinel" => Role::Sentinel,
         _ => Role::Unknown,
     }
 }
@@ -123,6 +127,7 @@ mod tests {
         assert_eq!(judge(&pong, Role::Master), Answer::Master);
         assert_eq!(judge(&pong, Role::Replica), Answer::Replica);
         assert_eq!(judge(&pong, Role::Unknown), Answer::Master);
+        assert!(matches!(judge(&pong, Role::Sentinel), Answer::Refused(_)));
     }
 
     #[test]
@@ -147,7 +152,8 @@ mod tests {
     fn reads_roles() {
         assert_eq!(role(&list("master")), Role::Master);
         assert_eq!(role(&list("slave")), Role::Replica);
-        assert_eq!(role(&list("sentinel")), Role::Unknown);
+        assert_eq!(role(&list("sentinel")), Role::Sentinel);
+        assert_eq!(role(&list("arbiter")), Role::Unknown);
         assert_eq!(role(&error("NOPERM")), Role::Unknown);
         // KeyDB: several masters, and active replication.
         assert_eq!(role(&Reply::List(vec![list("slave")])), Role::Replica);

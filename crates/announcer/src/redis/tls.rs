@@ -1,5 +1,6 @@
 //! TLS towards a Redis.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -130,8 +131,8 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 }
 
 /// As `--print-config` shows it.
-impl std::fmt::Display for Tls {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "to {}", self.name.to_str())?;
         match &self.files.ca {
             Some(ca) => write!(f, ", trusting {}", ca.display())?,
