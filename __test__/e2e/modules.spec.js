@@ -99,9 +99,9 @@ async function used(fleet) {
     return [...new Set(await fleet.client.ask('call', 10))].sort();
 }
 
-/** Resolves once none of them is left: the kernel may be at it still. */
+/** Resolves once none of them runs. Whoever adopted one may not have noticed yet that it ended. */
 async function gone(processes, deadline = now() + 1000) {
-    while (processes.some(pid => existsSync(`/proc/${pid}`))) {
+    while (processes.some(pid => existsSync(`/proc/${pid}/exe`))) {
         if (now() > deadline) {
             throw new Error('a process is left');
         }
