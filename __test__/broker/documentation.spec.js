@@ -1,11 +1,13 @@
 'use strict';
 
 const { execFileSync } = require('node:child_process');
-const { existsSync, readFileSync } = require('node:fs');
+const { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
+const { tmpdir } = require('node:os');
 const { join } = require('node:path');
 
 const { scripts } = require('../../package.json');
 const { modulePath } = require('../helpers/broker.js');
+const { Lan, describeHosts } = require('../helpers/lan.js');
 const { describeModules } = require('../helpers/servers.js');
 const { variables } = require('../helpers/variables.js');
 
@@ -89,5 +91,55 @@ describeModules('docs/brokers.md and what it documents', () => {
             ));
             expect(newest).toBeLessThanOrEqual(Number(promised.split('.')[1]));
         }
+    });
+});
+
+describeHosts('docs/brokers.md, followed to the letter', () => {
+    let directory;
+    let lan;
+
+    beforeEach(() => {
+        directory = mkdtempSync(join(tmpdir(), 'imqueue-docs-'));
+        lan = new Lan(1);
+    });
+
+    afterEach(async () => {
+        await lan?.close();
+        rmSync(directory, { recursive: true, force: true });
+    });
+
+    it('should announce the Redis of Debian, and let it leave', () => {
+        const [etc, lib, log] = ['settings', 'modules', 'logs'].map(name => join(directory, name));
+        const logfile = join(log, 'redis-server.log');
+        [etc, lib, log].forEach(path => mkdirSync(path));
+        writeFileSync(join(etc, 'redis.conf'), [
+            // Of Debian's own, what matters here.
+            'bind 127.0.0.1 -::1', 'protected-mode yes', 'port 6379', 'daemonize yes',
+            `logfile ${logfile}`, `dir ${directory}`, `pidfile ${join(directory, 'pid')}`,
+            '',
+        ].join('\n'));
+        const [, steps] = /^## Debian[^]*?^```sh\n([^]*?)^```/m.exec(PAGE);
+        const [, leave] = /`(redis-cli MODULE UNLOAD promoter[^`]*)`/.exec(PAGE);
+        const script = `
+            set -e
+            sudo() { "$@"; }
+            systemctl() {
+                redis-server ${etc}/redis.conf
+                trap 'redis-cli shutdown nosave' EXIT
+                until grep -q 'announc' ${logfile}; do sleep 0.05; done
+            }
+            ${steps}
+            ${leave}
+            sudo grep promoter /var/log/redis/redis-server.log
+        `
+            .replaceAll('/etc/redis', etc)
+            .replaceAll('/usr/lib/redis', lib)
+            .replaceAll('/var/log/redis', log)
+            .replace(/^ +/gm, '');
+
+        const [command, ...args] = [...lan.within(1), 'bash', '-c', script];
+        const said = execFileSync(command, args, { cwd: root, encoding: 'utf8', timeout: 20_000 });
+        expect(said).toMatch(/announcing 10\.77\.0\.1:6379 \(plain\) as "imq-broker"/);
+        expect(said).toMatch(/10\.77\.0\.1:6379 \(plain\): stopped announcing/);
     });
 });
