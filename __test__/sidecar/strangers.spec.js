@@ -34,7 +34,7 @@ describe('a sidecar that reaches something else than a Redis', () => {
 
     it('should not be drowned by it', async () => {
         const flood = await serve(function more(socket) {
-            if (!socket.destroyed) {
+            if (socket.writable) {
                 socket.write(`+${'x'.repeat(65_536)}`, () => more(socket));
             }
         });
