@@ -91,6 +91,16 @@ describeServersInPods('the module unicaster', server => {
         expect(ears[1].heard.map(({ type }) => type)).toEqual(['up']);
     });
 
+    it('should say goodbye to the last of ten thousand pods before Redis ends', async () => {
+        const many = Array.from({ length: 10_000 }, (_, number) => `127.1.${number >> 8}.${number & 255}`);
+        many.forEach((ip, number) => api.setPod(`many-${number}`, { ip }));
+        ears.push(await Ear.open(Number(env.REDIS_BROADCAST_PORT), { address: many.at(-1) }));
+        await start({ env: { REDIS_BROADCAST_INTERVAL: '600' } });
+        await ears.at(-1).up(at());
+        await broker.send('SHUTDOWN', 'NOSAVE');
+        await ears.at(-1).down(at());
+    });
+
     it('should go on telling the pods that it knows while the API is away', async () => {
         api.setPod('web-0', { ip: PODS[0] });
         await start();
