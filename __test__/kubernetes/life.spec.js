@@ -87,13 +87,15 @@ testLinux('no signal lands in its thread, and it has only one', async () => {
 testLinux('many lives in one process leave nothing behind', async () => {
     follower = Follower.start(api);
     await follower.says(/following/);
-    const process = `/proc/${follower.pid}`;
-    const possessions = () => ['task', 'fd'].map(kind => readdirSync(`${process}/${kind}`).length);
-    const before = possessions();
+    const count = kind => readdirSync(`/proc/${follower.pid}/${kind}`).length;
+    const [threads, files] = [count('task'), count('fd')];
     for (let life = 2; life <= 30; life += 1) {
         await follower.again();
         await follower.saysOften(life, /following/);
     }
-    expect(possessions()).toEqual(before);
+    // The system lists a thread for a moment after it was joined.
+    await until(() => count('task') === threads);
+    // The list may have left its connection to the watch, or not yet.
+    expect(Math.abs(count('fd') - files)).toBeLessThanOrEqual(1);
     await until(() => api.watching === 1);
 });
