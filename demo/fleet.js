@@ -4,6 +4,7 @@ const { mkdtempSync, rmSync } = require('node:fs');
 const { join } = require('node:path');
 const { tmpdir } = require('node:os');
 
+const { Lan } = require('../__test__/helpers/lan');
 const { Peer } = require('./support/peer');
 const { freeUdpPort } = require('./support/ports');
 const { now } = require('./support/clock');
@@ -11,12 +12,18 @@ const { now } = require('./support/clock');
 /** How long a broker stays up after its goodbye, so that what is in flight in it arrives. */
 const DRAIN_MS = 500;
 
+const REDIS_PORT = 6379;
+
 /**
  * A fleet of brokers with a service and a client, each of them a process of its own. All of their
- * traffic stays on the loopback interface and on ports that nobody else uses.
+ * traffic stays on the loopback interface and on ports that nobody else uses; or, where brokers
+ * announce themselves, on a bridge of hosts that are made for it.
  */
 class Fleet {
+    #closed = false;
     #directory = mkdtempSync(join(tmpdir(), 'imqueue-udp-cluster-'));
+    #hosts = 0;
+    #lan;
     #peers = [];
     #settings;
 
@@ -31,6 +38,7 @@ class Fleet {
      * @param {object} settings
      * @param {number} settings.interval - between two announcements of a broker, in seconds
      * @param {number} settings.aliveTimeoutCorrection - see `RustUDPClusterManager`
+     * @param {string} [settings.module] - the module that brokers load to announce themselves
      */
     constructor(settings) {
         this.#settings = settings;
@@ -38,14 +46,17 @@ class Fleet {
 
     /** Starts the service and the client, which find no broker yet. */
     async start() {
-        const { aliveTimeoutCorrection } = this.#settings;
+        const { aliveTimeoutCorrection, module } = this.#settings;
 
+        if (module) {
+            this.#lan = new Lan(0);
+        }
         this.udpPort = await freeUdpPort();
         const settings = {
             manager: { port: this.udpPort, aliveTimeoutCorrection },
         };
-        this.service = this.#launch('service.js', settings);
-        this.client = this.#launch('client.js', settings);
+        this.service = this.#launch('service.js', settings, this.#addHost());
+        this.client = this.#launch('client.js', settings, this.#addHost());
         await Promise.all(this.members.map(member => member.ask('start')));
     }
 
@@ -56,12 +67,17 @@ class Fleet {
 
     /** Starts a broker, and announces it: on a port of its own, or where another one was. */
     async addBroker(name, port) {
-        const broker = new Broker(name, this.#launch('broker.js', {
+        const { interval, module } = this.#settings;
+        const host = this.#addHost();
+        const peer = this.#launch('broker.js', {
             dir: join(this.#directory, name),
-            interval: this.#settings.interval,
-            port,
+            host: host.address,
+            interval,
+            module,
+            port: port ?? host.port,
             udpPort: this.udpPort,
-        }));
+        }, host);
+        const broker = new Broker(name, host.address, peer);
 
         await broker.start();
         await broker.announce();
@@ -71,7 +87,7 @@ class Fleet {
 
     /** What each member reports when it adds a broker. */
     added(broker) {
-        return this.reported('add', broker, broker.announcedAt);
+        return this.reported('add', broker, broker.startedAt);
     }
 
     /** What each member reports when it removes a broker that has said goodbye. */
@@ -107,13 +123,33 @@ class Fleet {
 
     /** Ends all processes and removes all files, at any time and in any state. */
     async close() {
+        this.#closed = true;
         await Promise.all(this.#peers.map(peer => peer.close()));
+        await this.#lan?.close();
         rmSync(this.#directory, { recursive: true, force: true });
     }
 
-    #launch(file, settings) {
+    /** Where the next process is to be. */
+    #addHost() {
+        if (this.#closed) {
+            throw new Error('the fleet is closed');
+        }
+        if (!this.#lan) {
+            return { address: '127.0.0.1' };
+        }
+        const number = ++this.#hosts;
+
+        this.#lan.addHost(number);
+        this.#lan.plug(number, 0);
+        return {
+            address: `10.77.0.${number}`, port: REDIS_PORT, within: this.#lan.within(number),
+        };
+    }
+
+    #launch(file, settings, { within }) {
         // Clients of @imqueue/rpc leave their process id in the directory for temporary files.
-        const peer = new Peer(join(__dirname, file), settings, { TMPDIR: this.#directory });
+        const env = { TMPDIR: this.#directory };
+        const peer = new Peer(join(__dirname, file), settings, env, within);
 
         this.#peers.push(peer);
         return peer;
@@ -126,18 +162,22 @@ class Broker {
 
     alive = true;
 
-    constructor(name, peer) {
+    constructor(name, host, peer) {
         this.name = name;
+        this.host = host;
         this.#peer = peer;
     }
 
     get address() {
-        return `127.0.0.1:${this.port}`;
+        return `${this.host}:${this.port}`;
     }
 
     /** Resolves once its Redis accepts connections. */
     async start() {
-        this.port = await this.#peer.ask('start');
+        const { at, port } = await this.#peer.ask('start');
+
+        this.startedAt = at;
+        this.port = port;
     }
 
     /** Resolves once it has been announced for the first time, under a new id. */

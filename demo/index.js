@@ -2,6 +2,9 @@
 
 // A service and its client run on a fleet of real Redis brokers that changes all the time: one
 // joins, one leaves, one is killed, one restarts. Ends with 0 only if no call has failed.
+//
+// With --modules each broker is on a host of its own, a network namespace, and announces itself by
+// the module promoter.
 
 const { setTimeout: sleep } = require('node:timers/promises');
 
@@ -9,6 +12,7 @@ const { DRAIN_MS, Fleet } = require('./fleet');
 const { Timeline } = require('./timeline');
 const { judge } = require('./verdict');
 const { now } = require('./support/clock');
+const { ensurePromoter } = require('./support/modules');
 const { ensureRedis } = require('../scripts/setup-redis');
 
 const RATE = 500;
@@ -16,6 +20,8 @@ const INTERVAL_MS = 1_000;
 const CORRECTION_MS = 500;
 const PATIENCE_MS = 3_000;
 const STOPS_LATER = `its Redis stops ${DRAIN_MS} ms later`;
+
+const WITH_MODULES = process.argv.includes('--modules');
 
 const timeline = new Timeline();
 
@@ -40,6 +46,9 @@ async function meet(fleet) {
     await fleet.start();
     timeline.begin();
     timeline.cause(`Service and client listen on UDP port ${fleet.udpPort}, and know no broker.`);
+    if (WITH_MODULES) {
+        timeline.cause('Each process is on a host of its own. Brokers load dist/promoter.so.');
+    }
     for (const name of ['A', 'B', 'C']) {
         await welcome(fleet, await fleet.addBroker(name), 'starts');
     }
@@ -75,7 +84,7 @@ async function crash(fleet) {
     const lastHeard = await midway(broker);
     const at = await broker.crash();
 
-    timeline.cause('C is killed by SIGKILL, Redis and announcer: nobody says goodbye', at);
+    timeline.cause('C is killed by SIGKILL, with what announces it: nobody says goodbye', at);
     const removals = await fleet.reported('remove', broker, at);
     timeline.effect('C is removed', removals, at, 'its death');
     timeline.effect('', removals, lastHeard + INTERVAL_MS + CORRECTION_MS + 1, 'its deadline');
@@ -104,11 +113,13 @@ async function restart(fleet) {
 
 /** A broker was announced: it is added everywhere. */
 async function welcome(fleet, broker, text) {
-    const { name, address, announcedAt } = broker;
+    const { name, address, announcedAt, startedAt } = broker;
+    // A module does not tell beforehand when it announces.
+    const [at, what] = WITH_MODULES ? [startedAt, 'its start'] : [announcedAt, 'its announcement'];
 
-    timeline.cause(`${name} ${text} (redis-server on ${address})`, announcedAt);
+    timeline.cause(`${name} ${text} (redis-server on ${address})`, at);
     const additions = await fleet.added(broker);
-    timeline.effect(`${name} is added`, additions, announcedAt, 'its announcement');
+    timeline.effect(`${name} is added`, additions, at, what);
 }
 
 /** A broker leaves as an operator lets it: goodbye, a moment for what is in flight, stop. */
@@ -177,6 +188,7 @@ async function main() {
     const fleet = new Fleet({
         interval: INTERVAL_MS / 1000,
         aliveTimeoutCorrection: CORRECTION_MS,
+        module: WITH_MODULES ? ensurePromoter() : undefined,
     });
 
     try {
@@ -190,7 +202,8 @@ async function main() {
 function interruption() {
     return new Promise((resolve, reject) => {
         Object.entries(SIGNALS).forEach(([signal, code]) => {
-            process.once(signal, () => resolve(code));
+            // Also the second one of an impatient user lets the rest be cleaned up.
+            process.on(signal, () => resolve(code));
         });
         setTimeout(reject, LIMIT_MS, new Error('the demo takes too long')).unref();
     });

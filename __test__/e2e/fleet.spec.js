@@ -162,7 +162,7 @@ async function addBrokers(...names) {
 
 /** Members are connected to the broker. One that dies earlier ends them: see @imqueue/core 2.x. */
 async function ready(broker) {
-    await fleet.reported('ready', broker, broker.announcedAt);
+    await fleet.reported('ready', broker, broker.startedAt);
 }
 
 /** The broker is gone everywhere, but its Redis runs still. */

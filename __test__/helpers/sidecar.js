@@ -37,7 +37,7 @@ class Sidecar {
         this.#healthPort = healthPort;
         this.#child = spawn(command, rest, {
             env: { ...process.env, ...env },
-            stdio: ['ignore', 'inherit', 'pipe'],
+            stdio: ['ignore', 'ignore', 'pipe'],
         });
         createInterface({ input: this.#child.stderr }).on('line', line => {
             this.lines.push(line);

@@ -34,7 +34,7 @@ describe('a sidecar that reaches something else than a Redis', () => {
 
     it('should not be drowned by it', async () => {
         const flood = await serve(function more(socket) {
-            if (!socket.destroyed) {
+            if (socket.writable) {
                 socket.write(`+${'x'.repeat(65_536)}`, () => more(socket));
             }
         });
@@ -55,6 +55,26 @@ describe('a sidecar that reaches something else than a Redis', () => {
             expect(closing.sockets.size).toBeLessThan(15);
             expect(sidecar.lines.length).toBeLessThan(6);
         }
+    });
+
+    it('should not reconnect without a pause to one that always closes', async () => {
+        const replies = {
+            INFO: '$0\r\n\r\n', PING: '+PONG\r\n', ROLE: '*1\r\n$6\r\nmaster\r\n',
+        };
+        const fickle = await serve(socket => {
+            socket.setEncoding('utf8').on('data', command => {
+                const [, name] = /\r\n(INFO|PING|ROLE)\r\n/.exec(command);
+                socket.write(replies[name]);
+                if (name === 'ROLE') {
+                    socket.end();
+                }
+            });
+        });
+        await scene.sidecar(fickle.address);
+        await scene.ear.up();
+        await nothingFor(1000);
+        expect(fickle.sockets.size).toBeGreaterThan(5);
+        expect(fickle.sockets.size).toBeLessThan(80);
     });
 
     it('should notice through a proxy that the Redis is gone', async () => {

@@ -4,23 +4,17 @@
 
 const { once } = require('node:events');
 const { setImmediate, setTimeout } = require('node:timers/promises');
-const { IMQClient } = require('@imqueue/rpc');
 
 const { RustUDPClusterManager } = require('../../index.js');
 const { logger } = require('../../demo/support/logger.js');
 const { now } = require('../../demo/support/clock.js');
 const { observeQueue } = require('../../demo/support/observe.js');
 const { serve, settings } = require('../../demo/support/parent.js');
+const { CalculatorClient } = require('../helpers/calculator.js');
 const { follow, look } = require('./managers.js');
 
 /** A call without an answer is lost after this time. */
 const LOST_MS = 10_000;
-
-class CalculatorClient extends IMQClient {
-    double(number) {
-        return this.remoteCall(number, 'double');
-    }
-}
 
 const manager = new RustUDPClusterManager({ ...settings.manager, logger });
 const client = new CalculatorClient({ clusterManagers: [manager], logger }, 'Calculator');

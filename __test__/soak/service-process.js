@@ -2,33 +2,16 @@
 
 // A real service of @imqueue/rpc.
 
-require('reflect-metadata');
-const { IMQService, expose } = require('@imqueue/rpc');
-
 const { RustUDPClusterManager } = require('../../index.js');
 const { logger } = require('../../demo/support/logger.js');
 const { now } = require('../../demo/support/clock.js');
 const { observeQueue } = require('../../demo/support/observe.js');
 const { serve, settings } = require('../../demo/support/parent.js');
+const { Calculator } = require('../helpers/calculator.js');
 const { follow, look } = require('./managers.js');
 
 /** What was answered so long ago is not asked for any more. */
 const MEMORY_MS = 30_000;
-
-class Calculator extends IMQService {
-    double(number) {
-        return 2 * number;
-    }
-}
-
-// What TypeScript makes of `@expose() double(number: number): number`.
-Reflect.defineMetadata('design:paramtypes', [Number], Calculator.prototype, 'double');
-Reflect.defineMetadata('design:returntype', Number, Calculator.prototype, 'double');
-expose()(
-    Calculator.prototype,
-    'double',
-    Object.getOwnPropertyDescriptor(Calculator.prototype, 'double'),
-);
 
 const manager = new RustUDPClusterManager({ ...settings.manager, logger });
 /** Number of a call to what became of it here; the oldest first. */

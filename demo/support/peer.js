@@ -25,10 +25,15 @@ class Peer extends EventEmitter {
      * @param {string} file - the program
      * @param {object} settings - what it finds in its `settings`
      * @param {object} [env] - environment variables besides those of this process
+     * @param {string[]} [within] - the command that runs it, with its arguments
      */
-    constructor(file, settings, env = {}) {
+    constructor(file, settings, env = {}, within = []) {
         super();
+        const [execPath, ...execArgv] = [...within, process.execPath, ...process.execArgv];
+
         this.#child = fork(file, [JSON.stringify(settings)], {
+            execPath,
+            execArgv,
             // A Ctrl-C in the terminal is for the parent alone, which then takes leave in order.
             detached: true,
             env: { ...process.env, ...env },

@@ -1,31 +1,38 @@
 'use strict';
 
-const { spawn } = require('node:child_process');
+const { execFile, spawn } = require('node:child_process');
 const { mkdirSync } = require('node:fs');
+const { join } = require('node:path');
+const { promisify } = require('node:util');
 
 const { freeTcpPort } = require('./ports');
 
-const READY = 'Ready to accept connections';
-const READY_TIMEOUT_MS = 10_000;
+const READY = /Ready to accept connections/;
+const LOG_TIMEOUT_MS = 10_000;
 const STOP_TIMEOUT_MS = 5_000;
 
 /**
- * One redis-server process on the loopback interface: nothing persisted, no configuration file,
- * not daemonized, stopped by its process id and never by its name.
+ * One redis-server process: nothing persisted, no configuration file, not daemonized, stopped by
+ * its process id and never by its name.
  */
 class RedisServer {
+    #args;
     #child;
     #exited;
+    #log = new Log();
 
     /**
      * @param {object} options
      * @param {string} options.dir - its working directory, made when it is missing
+     * @param {string} [options.host] - the address that it listens on
      * @param {number} [options.port] - default: a free one, which it keeps when started again
+     * @param {string[]} [options.args] - further arguments
      */
-    constructor({ dir, port }) {
+    constructor({ dir, host = '127.0.0.1', port, args = [] }) {
         this.dir = dir;
-        this.host = '127.0.0.1';
+        this.host = host;
         this.port = port;
+        this.#args = args;
     }
 
     /** Resolves once the server accepts connections. */
@@ -39,7 +46,28 @@ class RedisServer {
         this.#exited = new Promise(resolve => {
             this.#child.once('error', resolve).once('close', resolve);
         });
-        await ready(this.#child);
+        this.#log = new Log(this.#child);
+        try {
+            await this.logged(READY);
+        } catch (error) {
+            this.kill();
+            const message = `redis-server cannot be started: ${error.message}`;
+
+            throw new Error(message, { cause: error });
+        }
+    }
+
+    /** Resolves with the match of the first part of its log that fits, since it was started. */
+    logged(pattern) {
+        return this.#log.find(pattern);
+    }
+
+    /** Resolves with what it answers to a command, from its own host. */
+    async command(...command) {
+        const args = ['-e', '-s', this.#socket, ...command];
+        const { stdout } = await promisify(execFile)('redis-cli', args);
+
+        return stdout;
     }
 
     /** Stops the server as a service manager would; resolves once it is gone. */
@@ -64,31 +92,65 @@ class RedisServer {
             '--save', '',
             '--appendonly', 'no',
             '--daemonize', 'no',
+            '--unixsocket', this.#socket,
+            ...this.#args,
         ];
+    }
+
+    get #socket() {
+        return join(this.dir, 'redis.sock');
     }
 }
 
-async function ready(child) {
-    let output = '';
-    const late = setTimeout(() => child.kill('SIGKILL'), READY_TIMEOUT_MS);
+/** What a process writes. */
+class Log {
+    #failure;
+    #text = '';
+    #waiting = new Set();
 
-    try {
-        await new Promise((resolve, reject) => {
-            const read = chunk => {
-                output += chunk;
-                if (output.includes(READY)) {
-                    resolve();
+    constructor(child) {
+        const read = chunk => {
+            this.#text += chunk;
+            this.#tell();
+        };
+
+        child?.stdout.on('data', read);
+        child?.stderr.on('data', read);
+        child?.once('error', error => this.#end(error.message));
+        child?.once('close', () => this.#end('it has ended'));
+    }
+
+    find(pattern) {
+        return new Promise((resolve, reject) => {
+            const settle = (outcome, value) => {
+                clearTimeout(timer);
+                this.#waiting.delete(check);
+                outcome(value);
+            };
+            const fail = why => settle(reject, new Error(`${why}\n${this.#text}`));
+            const check = () => {
+                const match = pattern.exec(this.#text);
+
+                if (match) {
+                    settle(resolve, match);
+                } else if (this.#failure) {
+                    fail(this.#failure);
                 }
             };
-            child.stdout.on('data', read);
-            child.stderr.on('data', read);
-            child.once('error', reject);
-            child.once('close', () => reject(new Error(`it ended before it was ready\n${output}`)));
+            const timer = setTimeout(fail, LOG_TIMEOUT_MS, `it does not log ${pattern}`);
+
+            this.#waiting.add(check);
+            check();
         });
-    } catch (error) {
-        throw new Error(`redis-server cannot be started: ${error.message}`, { cause: error });
-    } finally {
-        clearTimeout(late);
+    }
+
+    #end(why) {
+        this.#failure ??= why;
+        this.#tell();
+    }
+
+    #tell() {
+        this.#waiting.forEach(check => check());
     }
 }
 

@@ -64,9 +64,9 @@ pub(crate) enum Unreachable {
     NoBroadcast { candidates: String },
 }
 
-/// The endpoints to announce, in the order of `own`: one for each address that Redis listens on, that this host
-/// has, and that is selected. `tls` is which port is wanted; without a wish it is the plain one,
-/// if Redis listens there.
+/// The endpoints to announce, in the order of `own`: one for each address that Redis listens on,
+/// that this host has, and that is selected. `tls` is which port is wanted; without a wish it is the
+/// plain one, if Redis listens there.
 pub(crate) fn endpoints(
     listening: &Listening,
     own: &[InterfaceAddress],

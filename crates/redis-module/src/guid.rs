@@ -1,6 +1,7 @@
 //! How a broker is told from all others.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 
 /// A random UUID (version 4).
 ///
@@ -8,11 +9,8 @@ use std::io;
 ///
 /// The system has no randomness to give.
 pub(crate) fn guid() -> io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    // SAFETY: the system writes 16 bytes, for which there is room.
-    if unsafe { libc::getentropy(bytes.as_mut_ptr().cast(), bytes.len()) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(format(u128::from_be_bytes(bytes)))
 }
 

@@ -19,6 +19,10 @@ use super::health::{Health, Verdict};
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
+/// Connections that worked and were closed follow each other no faster than this, which still leaves
+/// time for the second chance.
+const PACE: Duration = Duration::from_millis(20);
+
 /// How long a connection may take to be there: longer than any network needs, and not so long that a
 /// Redis that is back has to wait for it.
 const OPEN_LIMIT: Duration = Duration::from_secs(5);
@@ -39,12 +43,13 @@ impl Probe {
     pub(crate) async fn run(mut self) {
         let mut pause = FIRST_PAUSE;
         loop {
+            let opened = time::Instant::now();
             match self.open().await {
                 Ok(connection) => {
-                    // One that has answered may have been closed for no reason; one that never did
-                    // would be opened and closed without a pause.
+                    // One that has answered may have been closed for no reason.
                     if self.follow(connection).await {
                         pause = FIRST_PAUSE;
+                        self.meanwhile(sleep_until(opened + PACE)).await;
                         continue;
                     }
                 }

@@ -89,10 +89,10 @@ fn address(request: &libc::ifreq) -> Ipv4Addr {
     Ipv4Addr::from_bits(u32::from_be(address.sin_addr.s_addr))
 }
 
-fn control<T>(socket: &Socket, operation: libc::Ioctl, argument: &mut T) -> io::Result<()> {
+fn control<T>(socket: &Socket, operation: libc::c_ulong, argument: &mut T) -> io::Result<()> {
     // SAFETY: both operations with their arguments are those of this file: the kernel reads and
     // writes an `ifreq`, or an `ifconf` and as many bytes as that says.
-    let result = unsafe { libc::ioctl(socket.as_raw_fd(), operation, &raw mut *argument) };
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), operation as _, &raw mut *argument) };
     if result < 0 {
         Err(io::Error::last_os_error())
     } else {
