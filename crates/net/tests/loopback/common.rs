@@ -59,20 +59,6 @@ impl Port {
         socket.into()
     }
 
-    /// A plain socket beside the listeners' that hears everything, as that of `@imqueue/core` does,
-    /// which shares the port in this way on Node.js 22. On Node.js 20 it only allows that others
-    /// have it too, and of two such sockets the later one is given all unicasts.
-    pub(crate) fn share_everything(&self, node_20: bool) -> UdpSocket {
-        let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP)).unwrap();
-        socket.set_reuse_address(true).unwrap();
-        socket.set_reuse_port(!node_20).unwrap();
-        socket
-            .bind(&SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, self.number).into())
-            .unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        socket.into()
-    }
-
     /// Sends from a socket of its own.
     pub(crate) fn send(&self, to: Ipv4Addr, datagram: impl AsRef<[u8]>) {
         sender()

@@ -4,6 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod announcer;
+// Only Linux prefers a socket that is bound to the address.
+#[cfg(target_os = "linux")]
+mod beside_core;
 mod common;
 mod lifecycle;
 mod listener;

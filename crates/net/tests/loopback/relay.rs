@@ -4,13 +4,11 @@ use std::env;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use imqueue_udp_net::{Listener, ListenerOptions, Notice};
 
 use crate::common::{
-    EVERYONE, Follower, ONE, PATIENCE, Port, QUIET, Speaker, Wakes, describe, down, hear, process,
-    up,
+    EVERYONE, Follower, ONE, Port, QUIET, Speaker, Wakes, describe, down, hear, process, up,
 };
 
 #[test]
@@ -89,57 +87,6 @@ fn the_relay_can_be_turned_off() {
     follower.expect(&["+b"]);
     assert_eq!(hear(&eavesdropper), up("b", 2));
     assert_eq!(follower.listener.stats().relayed, 0);
-}
-
-/// The manager of `@imqueue/core` relays nothing.
-#[test]
-#[cfg(target_os = "linux")]
-fn beside_core_both_hear_everything() {
-    let port = Port::reserve();
-    let core = port.share_everything(false);
-    let mut follower = Follower::listening(port.options());
-    for number in 1..=50 {
-        let datagram = up(&format!("{number}"), number);
-        port.send(ONE, &datagram);
-        follower.expect(&[&format!("+{number}")]);
-        assert_eq!(hear(&core), datagram);
-    }
-    let stats = follower.listener.stats();
-    assert_eq!((stats.datagrams, stats.relayed), (50, 50));
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn beside_a_core_that_starts_later_both_hear_everything() {
-    let port = Port::reserve();
-    let mut follower = Follower::listening(port.options());
-    let core = port.share_everything(true);
-    let deadline = Instant::now() + PATIENCE;
-    while follower.listener.stats().datagrams == 0 {
-        assert!(Instant::now() < deadline, "core should have been seen");
-        port.send(ONE, up("a", 1));
-        assert_eq!(hear(&core), up("a", 1));
-        thread::sleep(Duration::from_millis(20));
-    }
-    follower.expect(&["+a"]);
-    port.send(ONE, up("b", 2));
-    follower.expect(&["+b"]);
-    assert_eq!(hear(&core), up("b", 2));
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn beside_core_without_the_relay_each_hears_its_share() {
-    let port = Port::reserve();
-    let core = port.share_everything(false);
-    let options = ListenerOptions {
-        relay: false,
-        ..port.options()
-    };
-    let _follower = Follower::listening(options);
-    // That this is given none of them has a chance of one in 2^50.
-    (1..=50).for_each(|number| port.send(ONE, up("a", number)));
-    assert!(hear(&core).starts_with("imq\ta\tup"));
 }
 
 /// Another process that listens on a port, and says what it hears.
