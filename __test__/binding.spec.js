@@ -1,5 +1,7 @@
 'use strict';
 
+const { readFileSync } = require('node:fs');
+
 const { createBindingLoader } = require('../lib/binding.js');
 const { createFacade } = require('../lib/facade.js');
 const { withLeanReport } = require('../lib/lean-report.js');
@@ -84,6 +86,15 @@ describe('loading of the native binding', () => {
         const load = createBindingLoader(() => './addon-G5JBWJKK.node');
 
         expect(load).toThrow(/no binding: '\.\/addon-G5JBWJKK\.node'(.|\n)*loader:\.node=copy/);
+    });
+
+    it('should be left to the generated loader in a bundle that is an ES module', () => {
+        const source = readFileSync(require.resolve('../lib/usual-binding.js'), 'utf8');
+        const exported = {};
+        // Which has no `__dirname`, nor `__filename`.
+        new Function('require', 'exports', source)(require, exported);
+
+        expect(exported.requireUsualBinding()).toBeUndefined();
     });
 
     it('should be tried again after a failure', () => {

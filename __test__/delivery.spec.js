@@ -89,6 +89,18 @@ describe('delivery to clusters', () => {
         expect(logged()).toMatch(/has no text/);
     });
 
+    it.each(['add', 'find'])('should outlive a record of %s that throws when it is read', method => {
+        const record = { get imq() { throw new Error('hands off'); } };
+        const other = createCluster();
+        manager.init(createCluster({ [method]: jest.fn(() => record) }));
+        manager.init(other);
+
+        harness.listener.adds(aServer(1)).wake();
+
+        expect(other.servers).toEqual([aRecord(1)]);
+        expect(harness.logger.warn.mock.calls.join()).toMatch(/cannot be guarded: Error: hands off/);
+    });
+
     it('should name the transport where it was announced', () => {
         manager.init(cluster);
         harness.listener.adds(aServer(1, { transport: 'tls' })).wake();

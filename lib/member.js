@@ -163,15 +163,24 @@ class Member {
         );
     }
 
+    /** What a record or a queue may throw when it is looked at is no reason to give it back. */
     #guard(holding, record) {
         const { server } = holding;
 
-        holding.queue = record?.imq;
-        guardQueue(holding.queue, error => this.#report(
-            'warn',
-            'queue',
-            `the queue of ${server.endpoint} failed while nobody listened for errors: ${errorText(error)}`,
-        ));
+        try {
+            holding.queue = record?.imq;
+            guardQueue(holding.queue, error => this.#report(
+                'warn',
+                'queue',
+                `the queue of ${server.endpoint} failed while nobody listened for errors: ${errorText(error)}`,
+            ));
+        } catch (error) {
+            this.#report(
+                'warn',
+                'guard',
+                `the queue of ${server.endpoint} cannot be guarded: ${errorText(error)}`,
+            );
+        }
     }
 
     #complain(method, server, error) {

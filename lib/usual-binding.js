@@ -25,9 +25,10 @@ function requireUsualBinding() {
         return undefined;
     }
     const target = `${platform}-${arch}${ABIS[platform]}`;
-    const built = join(__dirname, '..', `imqueue-udp-cluster.${target}.node`);
 
     try {
+        // In a bundle that is an ES module there is neither of the two names.
+        const built = join(__dirname, '..', `imqueue-udp-cluster.${target}.node`);
         // Not the `require` that bundlers look at: they cannot follow a name that is put together.
         const load = createRequire(__filename);
         return load(existsSync(built) ? built : `imqueue-udp-cluster-${target}`);
