@@ -22,6 +22,8 @@ pub(crate) struct Sockets {
     own: Vec<(Ipv4Addr, Socket)>,
     /// When others were last looked for; `None` on systems where they do not matter.
     looked_at: Option<Instant>,
+    /// How long that took: on a host with thousands of sockets, it is much.
+    look_took: Duration,
     /// When some were last seen.
     seen_at: Option<Instant>,
 }
@@ -32,6 +34,9 @@ const LOOK: Duration = Duration::from_secs(2);
 
 /// How often while no broker is known, so that none can be lost, and few are worth waking up for.
 const LOOK_IDLE: Duration = Duration::from_secs(5);
+
+/// Looking takes no more than this part of the time.
+const LOOK_SHARE: u32 = 100;
 
 /// How long others count as there who are not: some restart, and what is sent to a socket at the
 /// moment in which it is closed is lost.
@@ -50,6 +55,7 @@ impl Sockets {
             everything,
             own: Vec::new(),
             looked_at: None,
+            look_took: Duration::ZERO,
             seen_at: None,
         };
         sockets.look(now);
@@ -92,12 +98,14 @@ impl Sockets {
     /// When to [`look`](Self::look) for others again, given whether any broker is known.
     pub(crate) fn poll_timeout(&self, knows_brokers: bool) -> Option<Instant> {
         let pause = if knows_brokers { LOOK } else { LOOK_IDLE };
-        Some(self.looked_at? + pause)
+        Some(self.looked_at? + pause.max(LOOK_SHARE * self.look_took))
     }
 
     /// Looks for others on the port.
     pub(crate) fn look(&mut self, now: Instant) {
+        let started = Instant::now();
         let is_shared = socket::is_shared(self.port);
+        self.look_took = started.elapsed();
         self.looked_at = is_shared.map(|_| now);
         if is_shared == Some(true) {
             self.seen_at = Some(now);
@@ -186,8 +194,13 @@ mod tests {
         with_sockets(|mut sockets, now| {
             sockets.look(now);
             assert!(!sockets.are_shared(now));
+            sockets.look_took = Duration::from_millis(20);
             assert_eq!(sockets.poll_timeout(true), Some(now + LOOK));
             assert_eq!(sockets.poll_timeout(false), Some(now + LOOK_IDLE));
+            sockets.look_took = Duration::from_millis(70);
+            let later = Some(now + Duration::from_secs(7));
+            assert_eq!(sockets.poll_timeout(true), later);
+            assert_eq!(sockets.poll_timeout(false), later);
             let destinations = [ONE, OTHER, LOOPBACK_BROADCAST];
             destinations.iter().for_each(|to| send(&sockets, *to));
             assert_eq!(waiting(&sockets), [3]);
