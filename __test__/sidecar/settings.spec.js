@@ -96,6 +96,15 @@ describe('the settings of imq-announcer', () => {
             + 'API of this pod, refresh 5s, timeout 5s, last pods kept for ever');
     });
 
+    it.each([
+        ['fd00::1', { 'advertise': 'fd00::1', 'advertised port': '6379' }],
+        ['[fd00::1]:7', { 'advertise': 'fd00::1', 'advertised port': '7' }],
+        ['redis.local:7', { 'advertise': 'redis.local', 'advertised port': '7' }],
+        [':7', { 'advertised port': '7' }],
+    ])('should take the address to advertise: %s', (address, expected) => {
+        expect(config(['broadcast', '--advertise', address])).toMatchObject(expected);
+    });
+
     it('should count as not given when they are empty', () => {
         expect(config(['broadcast'], { REDIS_BROADCAST_INTERVAL: '', IMQ_ANNOUNCER_REDIS: '' }))
             .toMatchObject({ interval: '1s', redis: '127.0.0.1:6379' });

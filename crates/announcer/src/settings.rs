@@ -214,16 +214,7 @@ fn tls(cli: &Cli, address: &Address) -> Result<Option<Tls>, ConfigError> {
 }
 
 fn plan(cli: &Cli, place: &Place, recipe: &Recipe) -> Result<Plan, ConfigError> {
-    let (named, named_port) = match value(&cli.advertise) {
-        None => (None, None),
-        Some(given) => match given.text().strip_prefix(':') {
-            Some(text) => (None, Some(given.read(|_| port(text))?)),
-            None => {
-                let (host, port) = given.read(host_and_port)?;
-                (Some(host), port)
-            }
-        },
-    };
+    let (named, named_port) = value(&cli.advertise).map_or(Ok((None, None)), advertised)?;
     let (host, port) = match place {
         Place::Host(host, port) if !place.is_local() => (Some(host.clone()), Some(*port)),
         Place::Host(_, port) => (None, Some(*port)),
@@ -240,6 +231,18 @@ fn plan(cli: &Cli, place: &Place, recipe: &Recipe) -> Result<Plan, ConfigError> 
         selection: optional(&cli.interfaces, selection)?.unwrap_or_default(),
         broadcast: matches!(recipe, Recipe::Broadcast(_)),
     })
+}
+
+/// Reads `host`, `host:port` or `:port`; an IPv6 address needs no brackets where no port follows it.
+fn advertised(given: &Given) -> Result<(Option<String>, Option<u16>), ConfigError> {
+    if let Ok(address) = given.text().parse::<Ipv6Addr>() {
+        return Ok((Some(address.to_string()), None));
+    }
+    if let Some(text) = given.text().strip_prefix(':') {
+        return Ok((None, Some(given.read(|_| port(text))?)));
+    }
+    let (host, port) = given.read(host_and_port)?;
+    Ok((Some(host), port))
 }
 
 /// Composes an announcement, so that nothing can be wrong with it later.
