@@ -1,6 +1,6 @@
 'use strict';
 
-const { AsyncLocalStorage } = require('node:async_hooks');
+const { AsyncResource } = require('node:async_hooks');
 
 const { Server } = require('./server.js');
 
@@ -20,10 +20,10 @@ class Subscription {
     #known = new Map();
     #open = true;
     /**
-     * Runs a function in the asynchronous context that this was made in. Wake-ups have that of
-     * whatever was made first, which may be a request of somebody else.
+     * The asynchronous context that this was made in. Wake-ups have that of whatever was made first,
+     * which may be a request of somebody else.
      */
-    #inContext = AsyncLocalStorage.snapshot();
+    #context = new AsyncResource('RustUDPClusterManager');
 
     /**
      * @param {import('./environment.js').Environment} environment
@@ -91,7 +91,7 @@ class Subscription {
 
     /** Delivers what is new, up to a limit, and says whether more is waiting. */
     drain() {
-        return this.#open && this.#inContext(
+        return this.#open && this.#context.runInAsyncScope(
             () => this.#native.drain(DRAIN_LIMIT, this.#onChange, this.#onNotice),
         );
     }

@@ -17,6 +17,13 @@ const PRODUCTS = {
     unicaster: { package: 'imqueue-unicaster', made: 'libunicaster.so', name: 'unicaster.so' },
 };
 
+/**
+ * What is built together: those that share most of what they depend on, so that this is compiled
+ * once. What is compiled with another has the features that the other needs, which would make a
+ * promoter too large.
+ */
+const BATCHES = [['promoter'], ['announcer', 'unicaster']];
+
 main(process.argv.slice(2));
 
 function main(names) {
@@ -28,17 +35,24 @@ function main(names) {
         return;
     }
     mkdirSync(dist, { recursive: true });
-    for (const name of names.length > 0 ? names : Object.keys(PRODUCTS)) {
-        build(PRODUCTS[name]);
+    const isWanted = name => names.length === 0 || names.includes(name);
+    for (const batch of BATCHES) {
+        build(batch.filter(isWanted).map(name => PRODUCTS[name]));
     }
 }
 
-/** Each by itself: built together, each would carry the features that the others need. */
-function build({ package: crate, made, name }) {
-    const args = ['build', '--profile', 'broker', '--locked', '--package', crate];
+function build(products) {
+    if (products.length === 0) {
+        return;
+    }
+    const packages = products.flatMap(product => ['--package', product.package]);
+    const args = ['build', '--profile', 'broker', '--locked', ...packages];
     execFileSync('cargo', args, { cwd: root, stdio: 'inherit' });
+    products.forEach(deliver);
+}
 
-    // A server that has the former one loaded keeps it: it is replaced, not overwritten.
+/** A server that has the former one loaded keeps it: it is replaced, not overwritten. */
+function deliver({ made, name }) {
     const product = join(dist, name);
     const unfinished = `${product}.${process.pid}`;
     copyFileSync(join(targetDirectory(), 'broker', made), unfinished);
