@@ -4,6 +4,7 @@ const { limitCpu } = require('../helpers/cpu-quota.js');
 const { lastHeard, lateness, median } = require('../helpers/deadlines.js');
 const { fleetOf, isAdd, isRemove, nothingFor, outcome } = require('../helpers/said.js');
 const { withTroupe } = require('../helpers/troupe.js');
+const { Sender } = require('../helpers/udp.js');
 
 const BROKERS = 50;
 const STOP_MS = 20_000;
@@ -72,6 +73,28 @@ describe('a listener that is kept from running', () => {
             await nothingFor(2 * PATIENCE_MS);
             expect(outcome(listener)).toEqual({ adds: BROKERS, removes: 0 });
             expect(await fleetOf(listener)).toHaveLength(BROKERS);
+        },
+    ), TIMEOUT_MS);
+
+    it.concurrent.each([
+        ['has heard nobody', {}],
+        ['judges no deadlines', { useAliveCheck: false }],
+    ])('should send on nothing that waited while it was stopped, when it %s', (_, options) => withTroupe(
+        async troupe => {
+            const listener = await troupe.listen(options);
+            const sender = new Sender(troupe.port);
+            listener.signal('SIGSTOP');
+            // One of its threads stops the others, once it gets to run.
+            await nothingFor(500);
+            await sender.up({ id: 'gone', interval: 60 });
+            sender.close();
+            // Nothing is to happen for long enough that the others may have heard a `down`.
+            await nothingFor(2500);
+            listener.signal('SIGCONT');
+
+            await listener.some(1, isAdd);
+            const { stats } = await listener.ask('servers');
+            expect(stats.relayed).toBe(0);
         },
     ), TIMEOUT_MS);
 

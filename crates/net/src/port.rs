@@ -31,6 +31,8 @@ pub(crate) struct Port {
     failures: u32,
     trackers: Vec<Tracker>,
     relay: Relay,
+    /// When the next turn is to be if nothing else asks for one.
+    tick: Option<Instant>,
     /// When the next turn was to be, if not only for a datagram.
     due: Option<Instant>,
     /// What waits on the socket may have waited for long.
@@ -71,6 +73,10 @@ const MAX_FAILURES: u32 = 10;
 /// is older than a `down` (docs/protocol.md, rule 8).
 const LATE: Duration = Duration::from_secs(1);
 
+/// By turns this far apart at most a port that relays knows that there was no pause, also while no
+/// broker has a deadline.
+const TICK: Duration = Duration::from_millis(500);
+
 /// How old the list of interfaces may be: when datagrams come, and when one of them tells of an
 /// interface or an address that is not on it.
 const INTERFACES_AGE: Duration = Duration::from_secs(5);
@@ -89,6 +95,7 @@ impl Port {
             failures: 0,
             trackers: Vec::new(),
             relay: Relay::default(),
+            tick: None,
             due: None,
             stale: false,
             load: 0,
@@ -155,6 +162,7 @@ impl Port {
                 .kernel_drops
                 .add(self.drops.since_last(now, socket));
         }
+        self.tick = self.relays().then(|| now + TICK);
         self.due = self.poll_timeout();
         activity
     }
@@ -205,7 +213,13 @@ impl Port {
             .iter()
             .filter_map(Tracker::poll_timeout)
             .chain(retry)
+            .chain(self.tick)
             .min()
+    }
+
+    fn relays(&self) -> bool {
+        let mut trackers = self.trackers.iter();
+        matches!(self.binding, Binding::Open(_)) && trackers.any(|tracker| tracker.options().relay)
     }
 
     fn open_if_due(&mut self, now: Instant, interfaces: &mut Interfaces) {
