@@ -5,7 +5,7 @@ const { readFileSync } = require('node:fs');
 const { createBindingLoader } = require('../lib/binding.js');
 const { createFacade } = require('../lib/facade.js');
 const { withLeanReport } = require('../lib/lean-report.js');
-const { runScript } = require('./helpers/run-node.js');
+const { ROOT, runNode, runScript } = require('./helpers/run-node.js');
 
 describe('loading of the native binding', () => {
     /** An error as the generated loader makes it: the attempts hang on it as a chain of causes. */
@@ -95,6 +95,19 @@ describe('loading of the native binding', () => {
         new Function('require', 'exports', source)(require, exported);
 
         expect(exported.requireUsualBinding()).toBeUndefined();
+    });
+
+    it('should work where the permission model allows the package only', async () => {
+        const has = flag => process.allowedNodeEnvironmentFlags.has(flag);
+        const { stdout, stderr } = await runNode([
+            has('--permission') ? '--permission' : '--experimental-permission',
+            '--allow-addons',
+            `--allow-fs-read=${ROOT}`,
+            '--eval',
+            `require('./lib/binding.js').loadBinding(); console.log('loaded');`,
+        ]);
+
+        expect([stdout, stderr]).toEqual(['loaded\n', expect.not.stringMatching(/^Error/m)]);
     });
 
     it('should be tried again after a failure', () => {

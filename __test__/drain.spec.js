@@ -6,6 +6,7 @@ const { mkdtempSync, rmSync } = require('node:fs');
 const { once } = require('node:events');
 const { join } = require('node:path');
 const { tmpdir } = require('node:os');
+const { setTimeout } = require('node:timers/promises');
 
 const { ClusteredRedisQueue } = require('@imqueue/core');
 const { Redis } = require('ioredis');
@@ -156,6 +157,7 @@ describe('a broker that says goodbye', () => {
         await queue.start();
         await Promise.all([initialized, announcer.start()]);
 
+        const [{ reader }] = queue.imqs;
         const removed = once(manager, 'remove');
         await announcer.stop();
         await removed;
@@ -166,5 +168,13 @@ describe('a broker that says goodbye', () => {
 
         await complete;
         expect(messages).toEqual(Array.from({ length: COUNT }, (_, number) => number));
+        // It has no listeners any more that could tell.
+        while (reader.status !== 'end') {
+            await setTimeout(10);
+        }
+        // Time for what fails then to be logged.
+        await setTimeout(100);
+        expect([...logger.error.mock.calls, ...logger.warn.mock.calls].join('\n'))
+            .not.toMatch(/^RustUDPClusterManager.*failed/m);
     });
 });

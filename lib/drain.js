@@ -51,11 +51,15 @@ function drainQueue(queue, report) {
     setTimeout(() => {
         draining.delete(queue);
         Object.assign(queue, methods);
-        PUT_OFF.filter(name => due.has(name)).forEach(name => call(queue, name, report));
-        if (due.has('stop') && reader.status === 'ready') {
+        let isCut = false;
+        const reportUnlessCut = error => isCut || report(error);
+        PUT_OFF.filter(name => due.has(name)).forEach(name => call(queue, name, reportUnlessCut));
+        if (due.has('stop') && reader.status === 'ready' && reader.disconnect) {
             // Its QUIT waits behind its own blocking read, which would take one more message, and
-            // would keep the process up as long as the broker lives.
-            reader.disconnect?.(false);
+            // would keep the process up as long as the broker lives. That both fail now is no news.
+            isCut = true;
+            queue.on?.('error', () => {});
+            reader.disconnect(false);
         }
     }, DRAIN_MS).unref();
 }

@@ -17,24 +17,30 @@ const ABIS = { darwin: '', linux: '-gnu', win32: '-msvc' };
  * @returns {object | undefined} nothing if it is not there or does not load
  */
 function requireUsualBinding() {
-    const { arch, env, platform } = process;
-    const chosen = env.NAPI_RS_NATIVE_LIBRARY_PATH ?? env.NAPI_RS_FORCE_WASI;
+    const { NAPI_RS_FORCE_WASI, NAPI_RS_NATIVE_LIBRARY_PATH } = process.env;
+    const isLeftToUs = (NAPI_RS_NATIVE_LIBRARY_PATH ?? NAPI_RS_FORCE_WASI) === undefined;
+
+    try {
+        return isLeftToUs && process.platform in ABIS ? load() : undefined;
+    } catch {
+        // There are bundles that know no `__dirname`, and permissions that leave out `/etc`.
+        return undefined;
+    }
+}
+
+function load() {
+    const { arch, platform } = process;
 
     // Alpine Linux can be made to load what is built for another C library, which then misbehaves.
-    if (chosen !== undefined || !(platform in ABIS) || existsSync('/etc/alpine-release')) {
+    if (existsSync('/etc/alpine-release')) {
         return undefined;
     }
     const target = `${platform}-${arch}${ABIS[platform]}`;
+    const built = join(__dirname, '..', `imqueue-udp-cluster.${target}.node`);
 
-    try {
-        // In a bundle that is an ES module there is neither of the two names.
-        const built = join(__dirname, '..', `imqueue-udp-cluster.${target}.node`);
-        // Not the `require` that bundlers look at: they cannot follow a name that is put together.
-        const load = createRequire(__filename);
-        return load(existsSync(built) ? built : `imqueue-udp-cluster-${target}`);
-    } catch {
-        return undefined;
-    }
+    // Not the `require` that bundlers look at: they cannot follow a name that is put together.
+    const requireHere = createRequire(__filename);
+    return requireHere(existsSync(built) ? built : `imqueue-udp-cluster-${target}`);
 }
 
 exports.requireUsualBinding = requireUsualBinding;

@@ -4,6 +4,7 @@ const { limitCpu } = require('../helpers/cpu-quota.js');
 const { lastHeard, lateness, median } = require('../helpers/deadlines.js');
 const { fleetOf, isAdd, isRemove, nothingFor, outcome } = require('../helpers/said.js');
 const { withTroupe } = require('../helpers/troupe.js');
+const { Sender } = require('../helpers/udp.js');
 
 const BROKERS = 50;
 const STOP_MS = 20_000;
@@ -72,6 +73,29 @@ describe('a listener that is kept from running', () => {
             await nothingFor(2 * PATIENCE_MS);
             expect(outcome(listener)).toEqual({ adds: BROKERS, removes: 0 });
             expect(await fleetOf(listener)).toHaveLength(BROKERS);
+        },
+    ), TIMEOUT_MS);
+
+    it.concurrent('should send on nothing that waited while it was stopped, also without deadlines', () => withTroupe(
+        async troupe => {
+            const listener = await troupe.listen({ useAliveCheck: false });
+            const sender = new Sender(troupe.port);
+            await sender.up({ id: 'there' });
+            await listener.some(1, isAdd);
+            const before = await listener.ask('servers');
+
+            listener.signal('SIGSTOP');
+            // One of its threads stops the others, once it gets to run.
+            await nothingFor(500);
+            await sender.up({ id: 'gone', host: '10.0.0.99' });
+            sender.close();
+            // Nothing is to happen for long enough that the others may have heard a `down`.
+            await nothingFor(2500);
+            listener.signal('SIGCONT');
+
+            await listener.some(2, isAdd);
+            const after = await listener.ask('servers');
+            expect(after.stats.relayed).toBe(before.stats.relayed);
         },
     ), TIMEOUT_MS);
 

@@ -32,6 +32,8 @@ pub(crate) struct Port {
     failures: u32,
     trackers: Vec<Tracker>,
     relay: Relay,
+    /// When the next turn is to be if nothing else asks for one.
+    tick: Option<Instant>,
     /// When the next turn was to be, if not only for a datagram.
     due: Option<Instant>,
     /// What waits on the socket may have waited for long.
@@ -76,6 +78,10 @@ const MAX_FAILURES: u32 = 10;
 /// is older than a `down` (docs/protocol.md, rule 8).
 const LATE: Duration = Duration::from_secs(1);
 
+/// By turns this far apart at most a port that relays knows that there was no pause, also where no
+/// broker has a deadline. While none is known at all, that is not worth waking up for.
+const TICK: Duration = Duration::from_millis(500);
+
 /// How old the list of interfaces may be: when datagrams come, and when one of them tells of an
 /// interface or an address that is not on it, or others may be given those that could tell.
 const INTERFACES_AGE: Duration = Duration::from_secs(5);
@@ -94,6 +100,7 @@ impl Port {
             failures: 0,
             trackers: Vec::new(),
             relay: Relay::default(),
+            tick: None,
             due: None,
             stale: false,
             load: 0,
@@ -164,6 +171,7 @@ impl Port {
             self.drops_read_at = now;
             self.counters.kernel_drops.add(sockets.drops());
         }
+        self.tick = self.relays().then(|| now + TICK);
         self.due = self.poll_timeout();
         activity
     }
@@ -269,7 +277,14 @@ impl Port {
             .iter()
             .filter_map(Tracker::poll_timeout)
             .chain(own)
+            .chain(self.tick)
             .min()
+    }
+
+    fn relays(&self) -> bool {
+        let mut trackers = self.trackers.iter();
+        matches!(self.binding, Binding::Open(_))
+            && trackers.any(|tracker| tracker.options().relay && tracker.len() > 0)
     }
 
     fn open_if_due(&mut self, now: Instant, interfaces: &mut Interfaces) {
