@@ -13,7 +13,7 @@ const { ensureNode } = require('./nodes.js');
 const { ensureRedis } = require('./setup-redis.js');
 
 const RUST_TESTS = 184;
-const JEST_TESTS = 899;
+const JEST_TESTS = 900;
 
 /** The ends of a process are tried on these versions of Node.js too, where they are installed. */
 const OTHER_NODES = [22, 24, 26];

@@ -98,6 +98,28 @@ describe('a listener that is kept from running', () => {
         },
     ), TIMEOUT_MS);
 
+    it.concurrent('should send on nothing that waited while it was stopped for little more than 1 s', () => (
+        withTroupe(async troupe => {
+            const listener = await troupe.listen();
+            const sender = new Sender(troupe.port);
+            const ports = [1, 2, 3, 4, 5, 6];
+            for (const port of ports) {
+                listener.signal('SIGSTOP');
+                // One of its threads stops the others, once it gets to run.
+                await nothingFor(500);
+                await sender.up({ id: `gone-${port}`, port, interval: 60 });
+                // For longer, others do not remember a `down`.
+                await nothingFor(800);
+                listener.signal('SIGCONT');
+                await listener.some(port, isAdd);
+            }
+            sender.close();
+
+            const { stats } = await listener.ask('servers');
+            expect(stats.relayed).toBe(0);
+        })
+    ), TIMEOUT_MS);
+
     it.concurrent('should lose no broker when it has 2 % of a CPU and is busy', () => withTroupe(
         async troupe => {
             const listener = await troupe.listen(LISTENER);

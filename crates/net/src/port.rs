@@ -33,8 +33,8 @@ pub(crate) struct Port {
     relay: Relay,
     /// When the next turn is to be if nothing else asks for one.
     tick: Option<Instant>,
-    /// When the next turn was to be, if not only for a datagram.
-    due: Option<Instant>,
+    /// When the last turn began to read, if there was one.
+    turned_at: Option<Instant>,
     /// What waits on the socket may have waited for long.
     stale: bool,
     /// The [`load`] that this turn has read so far.
@@ -69,9 +69,9 @@ const READ_TIME: Duration = Duration::from_millis(50);
 /// itself must be broken.
 const MAX_FAILURES: u32 = 10;
 
-/// A turn that is this late comes after a pause. For as long, listeners do not fall for an `up` that
-/// is older than a `down` (docs/protocol.md, rule 8).
-const LATE: Duration = Duration::from_secs(1);
+/// Between turns further apart than this there was a pause. For as long, listeners do not fall for an
+/// `up` that is older than a `down` (docs/protocol.md, rule 8).
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// By turns this far apart at most a port that relays knows that there was no pause, also while no
 /// broker has a deadline.
@@ -96,7 +96,7 @@ impl Port {
             trackers: Vec::new(),
             relay: Relay::default(),
             tick: None,
-            due: None,
+            turned_at: None,
             stale: false,
             load: 0,
             counters: Arc::default(),
@@ -163,7 +163,6 @@ impl Port {
                 .add(self.drops.since_last(now, socket));
         }
         self.tick = self.relays().then(|| now + TICK);
-        self.due = self.poll_timeout();
         activity
     }
 
@@ -172,9 +171,8 @@ impl Port {
     /// judged.
     fn receive(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) -> Instant {
         let started = Instant::now();
-        self.stale |= self
-            .due
-            .is_some_and(|due| started.saturating_duration_since(due) > LATE);
+        let before = self.turned_at.replace(started);
+        self.stale |= before.is_some_and(|at| started.saturating_duration_since(at) > PAUSE);
         self.open_if_due(started, interfaces);
         let mut now = started;
         while let Binding::Open(socket) = &self.binding
