@@ -35,7 +35,7 @@ async function main() {
     if (process.platform !== 'linux') {
         throw new Error('it reads what only Linux tells about processes and sockets');
     }
-    prepare(progress);
+    prepare(progress, options.metrics);
     const run = describeRun(options);
     const rows = [];
 

@@ -8,12 +8,21 @@ const { join } = require('node:path');
 const ROOT = join(__dirname, '..');
 const TARGET = process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target');
 
-/** Builds everything, so that no trial has to. */
-function prepare(progress) {
+/** Benchmarks of the crates, by the metrics that run them. */
+const BENCHMARKS = {
+    core: ['imqueue-udp-core', 'fleet'],
+    floor: ['imqueue-udp-net', 'floor'],
+    latency: ['imqueue-udp-net', 'floor'],
+};
+
+/** Builds what the metrics need, so that no trial has to. */
+function prepare(progress, metrics) {
     progress.show('building the sender and the benchmarks of the crates');
     cargo('build', '--release', '-p', 'imqueue-udp-net', '--example', 'fleet');
-    cargo('bench', '-p', 'imqueue-udp-net', '--bench', 'floor', '--no-run');
-    cargo('bench', '-p', 'imqueue-udp-core', '--bench', 'fleet', '--no-run');
+    for (const { name } of metrics.filter(({ name }) => Object.hasOwn(BENCHMARKS, name))) {
+        const [crate, benchmark] = BENCHMARKS[name];
+        cargo('bench', '-p', crate, '--bench', benchmark, '--no-run');
+    }
 }
 
 /** Where the program is that plays a fleet. */

@@ -76,27 +76,55 @@ describe('a listener that is kept from running', () => {
         },
     ), TIMEOUT_MS);
 
-    it.concurrent('should send on nothing that waited while it was stopped, also without deadlines', () => withTroupe(
-        async troupe => {
-            const listener = await troupe.listen({ useAliveCheck: false });
+    it.concurrent.each([
+        ['up', { useAliveCheck: false }, { id: 'gone', host: '10.0.0.99' }, [2, isAdd]],
+        ['down', {}, { id: 'there' }, [1, isRemove]],
+    ])('should send on no "%s" that waited while it was stopped', (kind, options, broker, outcome) => (
+        withTroupe(async troupe => {
+            const listener = await troupe.listen(options);
             const sender = new Sender(troupe.port);
-            await sender.up({ id: 'there' });
+            await sender.up({ id: 'there', interval: 60 });
             await listener.some(1, isAdd);
             const before = await listener.ask('servers');
 
             listener.signal('SIGSTOP');
             // One of its threads stops the others, once it gets to run.
             await nothingFor(500);
-            await sender.up({ id: 'gone', host: '10.0.0.99' });
+            await sender[kind]({ interval: 60, ...broker });
             sender.close();
-            // Nothing is to happen for long enough that the others may have heard a `down`.
+            // Nothing is to happen for long enough that the others may have heard what followed.
             await nothingFor(2500);
             listener.signal('SIGCONT');
 
-            await listener.some(2, isAdd);
+            await listener.some(...outcome);
             const after = await listener.ask('servers');
             expect(after.stats.relayed).toBe(before.stats.relayed);
-        },
+        })
+    ), TIMEOUT_MS);
+
+    it.concurrent('should send on nothing that waited while it was stopped for little more than 1 s', () => (
+        withTroupe(async troupe => {
+            const listener = await troupe.listen();
+            const sender = new Sender(troupe.port);
+            await sender.up({ id: 'there', interval: 60 });
+            await listener.some(1, isAdd);
+            const before = await listener.ask('servers');
+
+            for (const port of [1, 2, 3, 4, 5, 6]) {
+                listener.signal('SIGSTOP');
+                // One of its threads stops the others, once it gets to run.
+                await nothingFor(500);
+                await sender.up({ id: `gone-${port}`, port, interval: 60 });
+                // For longer, others do not remember a `down`.
+                await nothingFor(800);
+                listener.signal('SIGCONT');
+                await listener.some(port + 1, isAdd);
+            }
+            sender.close();
+
+            const after = await listener.ask('servers');
+            expect(after.stats.relayed).toBe(before.stats.relayed);
+        })
     ), TIMEOUT_MS);
 
     it.concurrent('should lose no broker when it has 2 % of a CPU and is busy', () => withTroupe(

@@ -34,8 +34,8 @@ pub(crate) struct Port {
     relay: Relay,
     /// When the next turn is to be if nothing else asks for one.
     tick: Option<Instant>,
-    /// When the next turn was to be, if not only for a datagram.
-    due: Option<Instant>,
+    /// When the last turn began to read, if there was one.
+    turned_at: Option<Instant>,
     /// What waits on the socket may have waited for long.
     stale: bool,
     /// The [`load`] that this turn has read so far.
@@ -74,9 +74,9 @@ const READ_TIME: Duration = Duration::from_millis(50);
 /// itself must be broken.
 const MAX_FAILURES: u32 = 10;
 
-/// A turn that is this late comes after a pause. For as long, listeners do not fall for an `up` that
-/// is older than a `down` (docs/protocol.md, rule 8).
-const LATE: Duration = Duration::from_secs(1);
+/// Between turns further apart than this there was a pause. For as long, listeners do not fall for an
+/// `up` that is older than a `down` (docs/protocol.md, rule 8).
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// By turns this far apart at most a port that relays knows that there was no pause, also where no
 /// broker has a deadline. While none is known at all, that is not worth waking up for.
@@ -101,7 +101,7 @@ impl Port {
             trackers: Vec::new(),
             relay: Relay::default(),
             tick: None,
-            due: None,
+            turned_at: None,
             stale: false,
             load: 0,
             counters: Arc::default(),
@@ -172,7 +172,6 @@ impl Port {
             self.counters.kernel_drops.add(sockets.drops());
         }
         self.tick = self.relays().then(|| now + TICK);
-        self.due = self.poll_timeout();
         activity
     }
 
@@ -181,9 +180,10 @@ impl Port {
     /// judged.
     fn receive(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) -> Instant {
         let started = Instant::now();
-        self.stale |= self
-            .due
-            .is_some_and(|due| started.saturating_duration_since(due) > LATE);
+        let before = self.turned_at.replace(started);
+        // Where no tick was to come, that nothing came says nothing.
+        let before = before.filter(|_| self.tick.is_some());
+        self.stale |= before.is_some_and(|at| started.saturating_duration_since(at) > PAUSE);
         self.open_if_due(started, interfaces);
         let Binding::Open(sockets) = &self.binding else {
             return started;
@@ -279,6 +279,11 @@ impl Port {
             .chain(own)
             .chain(self.tick)
             .min()
+    }
+
+    fn judges_deadlines(&self) -> bool {
+        let mut trackers = self.trackers.iter();
+        trackers.any(|tracker| tracker.options().fleet.alive_check.is_some())
     }
 
     fn relays(&self) -> bool {
@@ -408,8 +413,9 @@ impl Port {
         let Ok(Datagram { kind, .. }) = Datagram::read(bytes) else {
             return;
         };
-        // The others may have heard a later `down`, and would take the broker back.
-        if self.stale && kind == Kind::Up {
+        // The others may have heard what followed: they would take a broker back that has left, or
+        // drop one that is back. Where nobody judges deadlines, a `down` is all that removes it.
+        if self.stale && (kind == Kind::Up || self.judges_deadlines()) {
             return;
         }
         let endpoints = self.trackers.iter().map(Tracker::len).max().unwrap_or(0);
