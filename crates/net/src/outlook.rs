@@ -21,6 +21,8 @@ pub(crate) struct Outlook {
     told: State,
     appeared: Quiet,
     vanished: Quiet,
+    /// What was told last, which whoever joins does not know.
+    last: Option<Notice>,
 }
 
 #[derive(Clone, Debug)]
@@ -51,7 +53,13 @@ impl Outlook {
             told: State::Silent,
             appeared: None,
             vanished: None,
+            last: None,
         }
+    }
+
+    /// What was told last, for whoever joins after that.
+    pub(crate) fn last(&self) -> Option<&Notice> {
+        self.last.as_ref()
     }
 
     /// The socket has been bound. Only the first time counts.
@@ -124,6 +132,7 @@ impl Outlook {
             State::Silent | State::Empty(..) => self.vanished = Some(now + QUIET),
         }
         self.told = self.state.clone();
+        self.last = Some(notice.clone());
         Some(notice)
     }
 }

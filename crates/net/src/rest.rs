@@ -23,7 +23,7 @@ pub(crate) struct Rest {
 
 impl Rest {
     /// How long a new broker may have to wait at most because many others announce themselves.
-    const PAUSE: Duration = Duration::from_millis(3);
+    const PAUSE: Duration = Duration::from_millis(4);
 
     /// A pause that is shorter would save nothing.
     const LEAST: Duration = Duration::from_micros(250);
@@ -33,7 +33,7 @@ impl Rest {
     const ROOM: u64 = 128;
 
     /// How soon after others datagrams have to come to count as fast.
-    const FAST: Duration = Duration::from_millis(5);
+    const FAST: Duration = Duration::from_millis(6);
 
     /// Notes what the turn that ends `now` has brought.
     pub(crate) fn record(&mut self, now: Instant, activity: Activity) {
@@ -97,11 +97,11 @@ mod tests {
         let few = Heartbeats(3);
 
         assert_eq!(pause(&[(0, few)]), None);
-        assert_eq!(pause(&[(0, few), (4, few)]), Some(3 * MS));
-        assert_eq!(pause(&[(0, few), (5, few)]), None);
+        assert_eq!(pause(&[(0, few), (5, few)]), Some(4 * MS));
+        assert_eq!(pause(&[(0, few), (6, few)]), None);
         assert_eq!(pause(&[(0, few), (1, Nothing)]), None);
-        assert_eq!(pause(&[(0, few), (1, Nothing), (1, few)]), Some(3 * MS));
-        assert_eq!(pause(&[(0, News), (1, few)]), Some(3 * MS));
+        assert_eq!(pause(&[(0, few), (1, Nothing), (1, few)]), Some(4 * MS));
+        assert_eq!(pause(&[(0, News), (1, few)]), Some(4 * MS));
         assert_eq!(pause(&[(0, few), (1, News)]), None);
     }
 
@@ -110,7 +110,7 @@ mod tests {
         use Activity::Heartbeats;
         let after_2_ms = |load| pause(&[(0, Heartbeats(1)), (2, Heartbeats(load))]);
 
-        assert_eq!(after_2_ms(85), Some(3 * MS));
+        assert_eq!(after_2_ms(64), Some(4 * MS));
         assert_eq!(after_2_ms(256), Some(MS));
         assert_eq!(after_2_ms(1024), Some(MS / 4));
         assert_eq!(after_2_ms(1025), None);

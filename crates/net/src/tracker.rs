@@ -110,7 +110,9 @@ impl Tracker {
             let active = self.fleet.active().cloned().map(Event::Added);
             active.for_each(|event| news.changes.record(&event));
             let mut told = !news.changes.is_empty();
-            for notice in state.into_iter().chain(self.network.missing(interfaces)) {
+            let network = self.network.missing(interfaces);
+            let outlook = self.outlook.last().cloned();
+            for notice in state.into_iter().chain(network).chain(outlook) {
                 told |= news.notices.push(now, notice);
             }
             told
@@ -332,6 +334,23 @@ mod tests {
         );
         assert!(relays_from([172, 16, 0, 255], true).is_empty());
         assert!(relays_from([255; 4], false).is_empty());
+    }
+
+    #[test]
+    fn whoever_joins_is_told_how_the_fleet_looks() {
+        let now = Instant::now();
+        let (port, mut interfaces): (Arc<PortCounters>, _) =
+            (Arc::default(), Interfaces::default());
+        port.bound.set(Some(1));
+        let mut tracker = Tracker::new(ListenerOptions::default(), now);
+        tracker.handle_timeout(now, &port, &mut interfaces);
+        let later = now + Duration::from_secs(15);
+        tracker.handle_timeout(later, &port, &mut interfaces);
+
+        let subscriber = Arc::new(Subscriber::new(Arc::new(|| ())));
+        tracker.subscribe(later, Arc::clone(&subscriber), &port, None, &interfaces);
+        let notices = subscriber.inbox.take(|news| news.notices.take());
+        assert!(matches!(notices[..], [Notice::NothingHeard { .. }]));
     }
 
     #[test]
