@@ -48,14 +48,14 @@ describeHosts('a sidecar on hosts of their own', () => {
             ...await lan.listen([1, 2, 3], {}, { script: 'core-listen-process.js' }),
         ];
         const brokers = await Promise.all([1, 2, 3].map(host => redis(host)));
-        await Promise.all([1, 2, 3].map(host => sidecar(host, ['broadcast'])));
+        const sidecars = await Promise.all([1, 2, 3].map(host => sidecar(host, ['broadcast'])));
         await Promise.all(listeners.map(listener => listener.some(3, isAdd)));
 
         const killed = brokers[0].signal('SIGKILL');
         const removes = await Promise.all(listeners.map(listener => listener.line(isRemove)));
         removes.forEach(({ at }) => expect(at - killed).toBeLessThan(400));
         brokers[1].signal('SIGTERM');
-        things.at(-1).signal('SIGTERM');
+        sidecars[2].signal('SIGTERM');
         await Promise.all(listeners.map(listener => listener.some(3, isRemove)));
         expect(listeners.map(outcome)).toEqual(Array(6).fill({ adds: 3, removes: 3 }));
     });
