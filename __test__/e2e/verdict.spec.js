@@ -29,6 +29,13 @@ test.each([
     expect(verdict).toEqual({ requests: [], answers: [byOther], failed: [] });
 });
 
+test('an answer is lost with it also where the client never heard that it had the request', () => {
+    const call = { ...byKilled, routedAt: 999, error: 'Connection is closed.' };
+    const verdict = judge([call], [{ ...answeredByKilled, answeredAt: 1000 }], DEATH);
+
+    expect(verdict).toEqual({ requests: [], answers: [call], failed: [] });
+});
+
 test.each([
     ['never left the client', { number: 1 }, NEVER_HEARD],
     ['was given to a living broker and not received', byOther, NEVER_HEARD],
@@ -37,6 +44,8 @@ test.each([
     ['was given to the broker long before its death', { ...byKilled, routedAt: 100 }, NEVER_HEARD],
     ['was given to the broker after its eviction', { ...byKilled, routedAt: 2501 }, NEVER_HEARD],
     ['got a wrong answer', { ...byOther, error: 'wrong answer: 3' }, answeredByKilled],
+    ['got a wrong answer of the dead one', { ...byKilled, error: 'wrong answer: 3' }, answeredByKilled],
+    ['has an error of another broker', { ...byOther, error: 'Connection is closed.' }, answeredByKilled],
     [
         'was answered by the broker after its eviction',
         byOther,
