@@ -3,20 +3,14 @@
 // The client. The line that matters is `clusterManagers`; the rest lets the demo look inside.
 
 const { setImmediate, setInterval, setTimeout } = require('node:timers/promises');
-const { IMQClient } = require('@imqueue/rpc');
 const { RustUDPClusterManager } = require('imqueue-udp-cluster');
 
+const { CalculatorClient } = require('./support/calculator');
 const { Ledger } = require('./support/ledger');
 const { logger } = require('./support/logger');
 const { now } = require('./support/clock');
 const { observeManager, observeQueue } = require('./support/observe');
 const { report, serve, settings } = require('./support/parent');
-
-class CalculatorClient extends IMQClient {
-    double(number) {
-        return this.remoteCall(number, 'double');
-    }
-}
 
 const manager = new RustUDPClusterManager({ ...settings.manager, logger });
 observeManager(manager, report);

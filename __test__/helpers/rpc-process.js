@@ -8,7 +8,7 @@ const { UDPClusterManager } = require('@imqueue/core');
 
 const { RustUDPClusterManager } = require('../../index.js');
 const { observeQueue } = require('../../demo/support/observe.js');
-const { Calculator, CalculatorClient } = require('./calculator.js');
+const { Calculator, CalculatorClient } = require('../../demo/support/calculator.js');
 const { answerQuestions, print } = require('./talk.js');
 
 const silent = { log() {}, info() {}, warn() {}, error() {} };

@@ -66,6 +66,7 @@ describe('it ends at once', () => {
     });
 });
 
+/** Only Linux shows threads, and the signals that they block, as files. */
 const testLinux = process.platform === 'linux' ? test : test.skip;
 
 testLinux('no signal lands in its thread, and it has only one', async () => {

@@ -8,7 +8,7 @@ const { Follower, podsProgram, until } = require('../helpers/pods.js');
 
 const BUILD_MS = 600_000;
 
-/** Tests that mount need root on Linux. */
+/** A pod's files stand at fixed places: that takes a mount namespace, which takes root on Linux. */
 const testInPod = process.platform === 'linux' && process.getuid() === 0 ? test : test.skip;
 
 let api;

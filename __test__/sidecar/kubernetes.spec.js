@@ -106,6 +106,7 @@ describe('a sidecar in a Kubernetes cluster', () => {
         await sidecar.logged(/error: .*system:serviceaccount:prod:redis.*list.*pods.*prod/);
     });
 
+    // A pod's files stand at fixed places: that takes a mount namespace, which takes root on Linux.
     const inCluster = Lan.available ? it : it.skip;
     inCluster('should find the API as every pod does', async () => {
         api.setPod('web-1', { ip: '127.0.0.2' });

@@ -10,7 +10,7 @@ const { logger } = require('../../demo/support/logger.js');
 const { now } = require('../../demo/support/clock.js');
 const { observeQueue } = require('../../demo/support/observe.js');
 const { serve, settings } = require('../../demo/support/parent.js');
-const { CalculatorClient } = require('../helpers/calculator.js');
+const { CalculatorClient } = require('../../demo/support/calculator.js');
 const { follow, look } = require('./managers.js');
 
 /** A call without an answer is lost after this time. */

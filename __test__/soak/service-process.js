@@ -7,7 +7,7 @@ const { logger } = require('../../demo/support/logger.js');
 const { now } = require('../../demo/support/clock.js');
 const { observeQueue } = require('../../demo/support/observe.js');
 const { serve, settings } = require('../../demo/support/parent.js');
-const { Calculator } = require('../helpers/calculator.js');
+const { Calculator } = require('../../demo/support/calculator.js');
 const { follow, look } = require('./managers.js');
 
 /** What was answered so long ago is not asked for any more. */

@@ -1,6 +1,6 @@
 'use strict';
 
-// A service of @imqueue/rpc, and its client.
+// The service that the demo calls, and its client; tests call them too.
 
 require('reflect-metadata');
 const { IMQClient, IMQService, expose } = require('@imqueue/rpc');
