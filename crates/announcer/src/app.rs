@@ -265,11 +265,6 @@ fn follow_pods(
     Pods::watch(options, move |event| match event {
         PodsEvent::Changed(addresses) => drop(redirect.send(to_pods(addresses, port))),
         PodsEvent::Notice { level, message } => {
-            let level = match level {
-                imqueue_kubernetes::Level::Info => Level::Info,
-                imqueue_kubernetes::Level::Warn => Level::Warn,
-                imqueue_kubernetes::Level::Error => Level::Error,
-            };
             log.pass(level, &message);
         }
     })

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::pods::Level;
+use imqueue_udp_net::Level;
 
 /// Why the pods cannot be followed at present.
 #[derive(Clone, Debug, Error)]

@@ -49,10 +49,11 @@ mod pod;
 mod pods;
 mod report;
 mod roster;
-#[cfg(unix)]
-mod signals;
 mod state;
 
 pub use error::StartError;
 pub use options::{ApiServer, PodsOptions};
-pub use pods::{Level, Mode, Pods, PodsEvent, PodsStatus};
+pub use pods::{Mode, Pods, PodsEvent, PodsStatus};
+
+/// How much a notice matters.
+pub use imqueue_udp_net::Level;

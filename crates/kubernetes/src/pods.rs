@@ -1,13 +1,13 @@
 //! The thread that follows pods, and what it tells.
 
 use std::any::Any;
-use std::io;
 use std::net::IpAddr;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
+use imqueue_udp_net::{Level, spawn_without_signals};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
@@ -42,17 +42,6 @@ pub enum PodsEvent {
         /// One line of text.
         message: String,
     },
-}
-
-/// How much a notice matters.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Level {
-    /// As it should be.
-    Info,
-    /// It works, but not as it should.
-    Warn,
-    /// Nothing works until somebody acts.
-    Error,
 }
 
 /// How it stands with the pods.
@@ -101,7 +90,8 @@ impl Pods {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(StartError::Runtime)?;
         let (running, stopped) = oneshot::channel();
-        let thread = spawn(move || run(runtime, follower, stopped)).map_err(StartError::Thread)?;
+        let work = move || run(runtime, follower, stopped);
+        let thread = spawn_without_signals("imq-kubernetes", work).map_err(StartError::Thread)?;
         Ok(Self {
             snapshot,
             running: Some(running),
@@ -129,20 +119,6 @@ impl Drop for Pods {
             thread.join().ok();
         }
     }
-}
-
-#[cfg(unix)]
-fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    crate::signals::without(|| builder().spawn(work))
-}
-
-#[cfg(not(unix))]
-fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    builder().spawn(work)
-}
-
-fn builder() -> thread::Builder {
-    thread::Builder::new().name("imq-kubernetes".into())
 }
 
 /// The whole life of the thread.

@@ -6,7 +6,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::failure::{Cause, Failure, excerpt};
-use crate::pods::{Level, PodsEvent};
+use imqueue_udp_net::Level;
+
+use crate::pods::PodsEvent;
 use crate::roster::Roster;
 
 /// Remembers what was said.

@@ -11,7 +11,9 @@ use crate::failure::{Failure, excerpt};
 use crate::follow::Listing;
 use crate::options::PodsOptions;
 use crate::pod::Event;
-use crate::pods::{Level, Mode, PodsEvent};
+use imqueue_udp_net::Level;
+
+use crate::pods::{Mode, PodsEvent};
 use crate::report::{self, Report};
 use crate::roster::Roster;
 

@@ -15,8 +15,8 @@
 use std::error::Error;
 use std::ffi::CStr;
 
-use imqueue_kubernetes::{Level, Pods, PodsEvent, PodsOptions};
-use imqueue_redis_module::{Audience, LogLevel, Options, Recipe, Voice};
+use imqueue_kubernetes::{Pods, PodsEvent, PodsOptions};
+use imqueue_redis_module::{Audience, Options, Recipe, Voice};
 
 /// Tells the pods that Kubernetes names.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Recipe for Unicaster {
     fn start(options: &mut Options, voice: Voice) -> Result<Self, Box<dyn Error>> {
         let pods = Pods::watch(read(options), move |event| match event {
             PodsEvent::Changed(addresses) => voice.redirect(addresses),
-            PodsEvent::Notice { level, message } => voice.log(log_level(level), message),
+            PodsEvent::Notice { level, message } => voice.log(level, message),
         })?;
         Ok(Self { _pods: pods })
     }
@@ -62,14 +62,6 @@ fn is_namespace(text: &str) -> bool {
         && text.bytes().all(allowed)
         && !text.starts_with('-')
         && !text.ends_with('-')
-}
-
-fn log_level(level: Level) -> LogLevel {
-    match level {
-        Level::Error => LogLevel::Error,
-        Level::Info => LogLevel::Info,
-        Level::Warn => LogLevel::Warn,
-    }
 }
 
 imqueue_redis_module::export!(Unicaster);
