@@ -32,8 +32,6 @@ export declare class Environment {
    * has something to drain.
    */
   constructor(wake: () => void)
-  /** Says that draining begins: news from here on call the wake function again. */
-  awake(): void
   /** Keeps the event loop alive until [`unrefer`](Self::unrefer). */
   refer(): void
   /** Lets the event loop end although listeners live. */

@@ -17,6 +17,8 @@ describe('delivery to clusters', () => {
 
     afterEach(() => manager.destroy());
 
+    const places = () => cluster.servers.map(({ id, host }) => `${id} ${host}`).sort();
+
     const logged = () => harness.logger.error.mock.calls.map(([line]) => line).join('\n');
 
     it('should give a broker that is heard to every cluster', () => {
@@ -182,6 +184,31 @@ describe('delivery to clusters', () => {
 
         harness.listener.hears('remove', aServer(1), 'down').wake();
         expect(cluster.remove).not.toHaveBeenCalled();
+    });
+
+    it('should give a broker that moves, and the one that took its address over', () => {
+        manager.init(cluster);
+        harness.listener.adds(aServer(1)).wake();
+
+        const successor = aServer(2, { host: '10.0.0.1' });
+        const moved = aServer(1, { host: '10.0.0.9' });
+        harness.listener.hears('update', successor, 'id-1').adds(moved).wake();
+
+        expect(places()).toEqual(['id-1 10.0.0.9', 'id-2 10.0.0.1']);
+        expect(cluster.remove.mock.calls).toEqual([[aRecord(1, { type: 'down' })]]);
+    });
+
+    it('should give all where each moved to the address of the next', () => {
+        manager.init(cluster);
+        harness.listener.adds(aServer(1), aServer(2)).wake();
+
+        harness.listener
+            .hears('update', aServer(3, { host: '10.0.0.2' }), 'id-2')
+            .hears('update', aServer(2, { host: '10.0.0.1' }), 'id-1')
+            .adds(aServer(1, { host: '10.0.0.9' }))
+            .wake();
+
+        expect(places()).toEqual(['id-1 10.0.0.9', 'id-2 10.0.0.1', 'id-3 10.0.0.2']);
     });
 
     it('should give the broker when find throws, and log that', () => {

@@ -33,17 +33,6 @@ describe('environment', () => {
         await manager.destroy();
     });
 
-    it('should say that draining begins before it drains', async () => {
-        const manager = harness.createManager();
-        const { environment, listener } = harness;
-        manager.on('add', () => environment.calls.push('add'));
-
-        listener.adds(aServer(1)).wake();
-
-        expect(environment.calls).toEqual(['refer', 'awake', 'add']);
-        await manager.destroy();
-    });
-
     it('should take a wake-up that comes after the end', async () => {
         const manager = harness.createManager();
         const { listener } = harness;

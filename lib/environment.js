@@ -87,7 +87,6 @@ class Environment {
 
     #wake() {
         this.#wakeups += 1;
-        this.#native?.awake();
         this.#drain();
     }
 

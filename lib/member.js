@@ -16,6 +16,7 @@ const State = Object.freeze({ Given: 'given', Pending: 'pending', Refused: 'refu
  */
 class Member {
     #attached = true;
+    #known;
     #report;
     /**
      * Endpoint to the broker as the cluster was given it. The cluster knows it by the id that it
@@ -25,11 +26,14 @@ class Member {
 
     /**
      * @param {object} cluster - what `init` was called with
+     * @param {() => Map<string, import('./server.js').Server>} known - the brokers there are now, by
+     *     endpoint
      * @param {(level: string, cause: string, message: string) => void} report - told what went
      *     wrong
      */
-    constructor(cluster, report) {
+    constructor(cluster, known, report) {
         this.cluster = cluster;
+        this.#known = known;
         this.#report = report;
     }
 
@@ -44,7 +48,7 @@ class Member {
         if (!this.#attached || this.#holdings.has(server.endpoint)) {
             return;
         }
-        const { place, record } = this.#locate(server);
+        const { place, record } = this.#seek(server);
         if (!this.#attached || place === Place.Elsewhere) {
             return;
         }
@@ -76,6 +80,32 @@ class Member {
             this.#holdings.delete(server.endpoint);
         }
         this.offer(server);
+    }
+
+    /** Finds out where the cluster has a broker, once its id is not in use for another one. */
+    #seek(server) {
+        const found = this.#locate(server);
+
+        return found.place === Place.Elsewhere && this.#releaseId(server.id)
+            ? this.#locate(server)
+            : found;
+    }
+
+    /**
+     * A cluster knows a broker by the id that it was given under, also when another has taken over
+     * the address. Once the first bearer of that id is to be given at another address, its successor
+     * goes, and comes back under its own id. Says whether there was one.
+     */
+    #releaseId(id) {
+        const bearer = [...this.#holdings.values()].find(({ server }) => server.id === id)?.server;
+        const successor = bearer && this.#known().get(bearer.endpoint);
+
+        if (!successor || successor.id === id) {
+            return false;
+        }
+        this.withdraw(bearer, 'down');
+        this.offer(successor);
+        return true;
     }
 
     #isMissing({ server, state }) {

@@ -45,7 +45,7 @@ class Roster {
         if (this.#members.has(cluster)) {
             return;
         }
-        const member = new Member(cluster, this.#report);
+        const member = new Member(cluster, this.#known, this.#report);
 
         this.#members.set(cluster, member);
         this.#schedule();

@@ -1,6 +1,6 @@
 'use strict';
 
-/** A broker as it was when native code told about it. Never changes: a restart makes a new one. */
+/** A broker as it was when native code told about it. Nobody changes it: a restart makes a new one. */
 class Server {
     constructor(id, name, host, port, timeout, transport) {
         this.id = id;
@@ -9,12 +9,8 @@ class Server {
         this.port = port;
         this.timeout = timeout;
         this.transport = transport;
-        Object.freeze(this);
-    }
-
-    /** Identifies the broker through restarts, which change its id. */
-    get endpoint() {
-        return `${this.host}:${this.port}`;
+        /** Identifies the broker through restarts, which change its id. */
+        this.endpoint = `${host}:${port}`;
     }
 
     /**

@@ -29,12 +29,15 @@ impl Environment {
     /// has something to drain.
     #[napi(constructor, catch_unwind)]
     pub fn new(env: &Env, wake: Function<'_, (), ()>) -> Result<Self> {
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         let function = wake
             .build_threadsafe_function::<()>()
             .weak::<true>()
             .callee_handled::<false>()
-            .build_callback(|_| Ok(()))?;
-        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+            .build_callback(move |_| {
+                begin_draining(id);
+                Ok(())
+            })?;
         wake_functions().insert(
             id,
             Wake {
@@ -47,14 +50,6 @@ impl Environment {
         // Node closes the function at the end of a worker thread.
         cleanup_hook::add(env, id).inspect_err(|_| evict(id))?;
         Ok(Self { id })
-    }
-
-    /// Says that draining begins: news from here on call the wake function again.
-    #[napi(catch_unwind)]
-    pub fn awake(&self) {
-        if let Some(wake) = wake_functions().get_mut(&self.id) {
-            wake.pending = false;
-        }
     }
 
     /// Keeps the event loop alive until [`unrefer`](Self::unrefer).
@@ -178,6 +173,13 @@ fn wake_functions() -> MutexGuard<'static, BTreeMap<u32, Wake>> {
     WAKE_FUNCTIONS
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The wake function of an environment is about to run: news from here on call it again.
+fn begin_draining(id: u32) {
+    if let Some(wake) = wake_functions().get_mut(&id) {
+        wake.pending = false;
+    }
 }
 
 /// Ends all that an environment houses, and drops its wake function outside of the lock.

@@ -4,8 +4,9 @@ const { endpointOf } = require('./rules-model.js');
 
 /**
  * What our manager tells a cluster of the events of its fleet: the difference between what it has
- * told and what is true, whenever the event loop comes round to it. Removes come before adds, and a
- * cluster that finds a broker's id elsewhere is not given it (index.d.ts).
+ * told and what is true, whenever the event loop comes round to it. Removes come before adds. A
+ * cluster that finds a broker's id elsewhere is not given it (index.d.ts), unless that place has
+ * another owner by now, who is then given anew under an id of its own.
  *
  * An instance never changes: {@link deliver} returns others.
  */
@@ -97,13 +98,32 @@ class DeliveryModel {
 
     #offer(endpoint) {
         const server = this.#known.get(endpoint);
-        const found = [...this.#holdings.values()].some(({ id }) => id === server.id);
 
-        if (this.#holdings.has(endpoint) || found) {
+        if (this.#holdings.has(endpoint)) {
+            return [];
+        }
+        const released = this.#releaseId(server.id);
+        if (released === undefined) {
             return [];
         }
         this.#holdings.set(endpoint, server);
-        return [{ op: 'add', server: { ...server, type: 'up' } }];
+        return [...released, { op: 'add', server: { ...server, type: 'up' } }];
+    }
+
+    /** What is told so that the id can be given; `undefined` if it cannot. */
+    #releaseId(id) {
+        const [bearer] = [...this.#holdings].find(([, held]) => held.id === id) ?? [];
+
+        if (bearer === undefined) {
+            return [];
+        }
+        const successor = this.#known.get(bearer);
+        if (successor.id === id) {
+            return undefined;
+        }
+        const server = this.#holdings.get(bearer);
+        this.#holdings.delete(bearer);
+        return [{ op: 'remove', server: { ...server, type: 'down' } }, ...this.#offer(bearer)];
     }
 
     #withdraw(endpoint, reason) {

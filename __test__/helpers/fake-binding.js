@@ -18,10 +18,6 @@ function createFakeBinding() {
             binding.environments.push(this);
         }
 
-        awake() {
-            this.calls.push('awake');
-        }
-
         refer() {
             this.calls.push('refer');
         }
