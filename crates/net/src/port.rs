@@ -165,6 +165,7 @@ impl Port {
                 activity = Activity::News;
             }
         }
+        self.send_copies(now);
         if let Binding::Open(sockets) = &mut self.binding
             && now.saturating_duration_since(self.drops_read_at) >= DROPS_PAUSE
         {
@@ -407,9 +408,6 @@ impl Port {
     }
 
     fn forward(&mut self, now: Instant, meaning: Meaning, bytes: &[u8]) {
-        let Some(port) = self.counters.bound.get() else {
-            return;
-        };
         let Ok(Datagram { kind, .. }) = Datagram::read(bytes) else {
             return;
         };
@@ -419,23 +417,26 @@ impl Port {
             return;
         }
         let endpoints = self.trackers.iter().map(Tracker::len).max().unwrap_or(0);
-        if !self.relay.admits(now, kind, bytes, meaning, endpoints) {
-            return;
+        if self.relay.admits(now, kind, bytes, meaning, endpoints) && self.relay.keep(bytes) {
+            self.send_copies(now);
         }
-        match self.relay.send(bytes, port) {
+    }
+
+    fn send_copies(&mut self, now: Instant) {
+        let port = self.counters.bound.get().unwrap_or(self.number);
+        let mut errors = Vec::new();
+        self.relay.send(port, |result| match result {
             Ok(()) => self.counters.relayed.add(1),
-            Err(error) => {
-                self.counters.relay_errors.add(1);
-                let error = Arc::new(error);
-                self.notify(
-                    now,
-                    &Notice::RelayFailed {
-                        port,
-                        error,
-                        held_back: 0,
-                    },
-                );
-            }
+            Err(error) => errors.push(Arc::new(error)),
+        });
+        self.counters.relay_errors.add(errors.len() as u64);
+        for error in errors {
+            let notice = Notice::RelayFailed {
+                port,
+                error,
+                held_back: 0,
+            };
+            self.notify(now, &notice);
         }
     }
 

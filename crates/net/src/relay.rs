@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::mem;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,15 @@ pub(crate) struct Relay {
     sender: Option<Sender>,
     limiter: Limiter,
     budgets: [Budget; Meaning::COUNT],
+    outbox: Outbox,
+}
+
+/// Copies that wait to be sent: those who listen here are told first.
+#[derive(Debug, Default)]
+struct Outbox {
+    /// One after the other.
+    bytes: Vec<u8>,
+    lengths: Vec<usize>,
 }
 
 /// What a valid datagram meant to those who listen here, the least first.
@@ -74,17 +84,41 @@ impl Relay {
             && self.budgets[meaning as usize].spend(now, endpoints)
     }
 
-    /// Sends a datagram on to all sockets on `port`.
-    pub(crate) fn send(&mut self, datagram: &[u8], port: u16) -> io::Result<()> {
-        let sender = match &self.sender {
-            Some(sender) => sender,
-            None => self.sender.insert(Sender::new()?),
-        };
-        sender
-            .socket
-            .send_to(datagram, (LOOPBACK_BROADCAST, port))?;
-        Ok(())
+    /// Takes a copy of a datagram that is to be sent on. Says whether there are so many that they
+    /// should be sent now.
+    pub(crate) fn keep(&mut self, datagram: &[u8]) -> bool {
+        self.outbox.bytes.extend_from_slice(datagram);
+        self.outbox.lengths.push(datagram.len());
+        self.outbox.bytes.len() >= Outbox::MUCH
     }
+
+    /// Sends the copies to all sockets on `port`, and shows how each of them fared.
+    pub(crate) fn send(&mut self, port: u16, mut report: impl FnMut(io::Result<()>)) {
+        let mut outbox = mem::take(&mut self.outbox);
+        let mut rest = &*outbox.bytes;
+        for length in outbox.lengths.drain(..) {
+            let (datagram, others) = rest.split_at(length);
+            rest = others;
+            report(send(&mut self.sender, datagram, port));
+        }
+        outbox.bytes.clear();
+        // For its memory.
+        self.outbox = outbox;
+    }
+}
+
+impl Outbox {
+    /// A flood is not to make it grow.
+    const MUCH: usize = 64 * 1024;
+}
+
+fn send(sender: &mut Option<Sender>, datagram: &[u8], port: u16) -> io::Result<()> {
+    let sender = match sender {
+        Some(sender) => sender,
+        None => sender.insert(Sender::new()?),
+    };
+    let to = (LOOPBACK_BROADCAST, port);
+    sender.socket.send_to(datagram, to).map(|_| ())
 }
 
 #[derive(Debug)]
@@ -204,6 +238,38 @@ mod tests {
         let now = Instant::now();
         let heartbeats = admitted(&mut relay, now, Meaning::Heartbeat, 10_000, 100_000);
         assert_eq!(heartbeats, 100_000);
+    }
+
+    #[test]
+    fn copies_wait_until_they_are_sent_and_are_sent_once() {
+        let others = UdpSocket::bind((LOOPBACK_BROADCAST, 0)).unwrap();
+        others
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        let port = others.local_addr().unwrap().port();
+        let mut relay = Relay::default();
+        assert!(!relay.keep(b"first"));
+        assert!(!relay.keep(b"second"));
+
+        let mut sent = 0;
+        relay.send(port, |result| {
+            result.unwrap();
+            sent += 1;
+        });
+        relay.send(port, |_| sent += 1);
+        assert_eq!(sent, 2);
+        let mut buffer = [0; 9];
+        for copy in [&b"first"[..], b"second"] {
+            let length = others.recv(&mut buffer).unwrap();
+            assert_eq!(&buffer[..length], copy);
+        }
+    }
+
+    #[test]
+    fn many_copies_do_not_wait() {
+        let mut relay = Relay::default();
+        let kept = (1..).find(|_| relay.keep(&[0; 512])).unwrap();
+        assert_eq!(kept, Outbox::MUCH / 512);
     }
 
     #[test]
