@@ -7,15 +7,15 @@ const { Member } = require('./member.js');
 
 /**
  * How often it is checked that clusters still have what they were given. What they lack is to be
- * offered within five seconds; half of that leaves room for a busy event loop.
+ * offered within five seconds; one of them is left for a busy event loop.
  */
-const REVIEW_PERIOD_MS = 2500;
+const REVIEW_PERIOD_MS = 4000;
 
 /**
  * So many brokers are checked before the event loop gets its turn: a cluster may take long to find
  * one among many.
  */
-const REVIEW_LIMIT = 64;
+const REVIEW_LIMIT = 32;
 
 /** The clusters that are attached to one manager, and the check that they have every broker. */
 class Roster {
@@ -107,12 +107,11 @@ class Roster {
 
     #review(servers) {
         this.#continuation = undefined;
-        for (const server of servers.slice(0, REVIEW_LIMIT)) {
-            // It may have left since the review began.
-            if (this.#known().get(server.endpoint) === server) {
-                this.#each(member => member.review(server));
-            }
-        }
+        // They may have left since the review began.
+        const present = servers
+            .slice(0, REVIEW_LIMIT)
+            .filter(server => this.#known().get(server.endpoint) === server);
+        this.#each(member => present.forEach(server => member.review(server)));
         if (servers.length > REVIEW_LIMIT && this.#timer) {
             const rest = servers.slice(REVIEW_LIMIT);
             this.#continuation = setImmediate(() => this.#review(rest)).unref();
