@@ -217,7 +217,7 @@ export interface ClusterStats {
     /** Datagrams that the system dropped because they came faster than they could be read. */
     kernelDrops: number;
 
-    /** Unicast datagrams that were passed on to the other processes of this host. */
+    /** Unicast datagrams that were passed on to the other processes of this host, failures included. */
     relayed: number;
 
     /** Times that passing one on failed. */

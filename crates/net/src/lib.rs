@@ -40,8 +40,9 @@
 //! then: obey, read every socket dry, judge deadlines, send what is due (`event_loop.rs`). A panic
 //! is reported to every listener, and the loop goes on with all that it had.
 //!
-//! One port has one socket, or some more where others share it (`sockets.rs`), and each different set of options a tracker on it. An inbox for each
-//! listener is all that threads share, besides counters that are read without a lock.
+//! One port has one socket, or some more where others share it (`sockets.rs`), and each different
+//! set of options a tracker on it. An inbox for each listener is all that threads share, besides
+//! counters that are read without a lock.
 
 mod alarm;
 mod announcer;
@@ -57,6 +58,7 @@ mod listener;
 mod lookup;
 mod notice;
 mod outlook;
+mod pause;
 mod port;
 mod ports;
 mod relay;

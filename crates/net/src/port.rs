@@ -12,6 +12,7 @@ use crate::backoff::Backoff;
 use crate::interface::Interfaces;
 use crate::listener::{ListenerOptions, Subscriber};
 use crate::notice::Notice;
+use crate::pause::Pause;
 use crate::relay::{Meaning, Relay};
 use crate::rest::load;
 use crate::socket::{Arrival, Buffers};
@@ -32,12 +33,7 @@ pub(crate) struct Port {
     failures: u32,
     trackers: Vec<Tracker>,
     relay: Relay,
-    /// When the next turn is to be if nothing else asks for one.
-    tick: Option<Instant>,
-    /// When the last turn began to read, if there was one.
-    turned_at: Option<Instant>,
-    /// What waits on the socket may have waited for long.
-    stale: bool,
+    pause: Pause,
     /// The [`load`] that this turn has read so far.
     load: u64,
     counters: Arc<PortCounters>,
@@ -74,14 +70,6 @@ const READ_TIME: Duration = Duration::from_millis(50);
 /// itself must be broken.
 const MAX_FAILURES: u32 = 10;
 
-/// Between turns further apart than this there was a pause. For as long, listeners do not fall for an
-/// `up` that is older than a `down` (docs/protocol.md, rule 8).
-const PAUSE: Duration = Duration::from_secs(1);
-
-/// By turns this far apart at most a port that relays knows that there was no pause, also where no
-/// broker has a deadline. While none is known at all, that is not worth waking up for.
-const TICK: Duration = Duration::from_millis(500);
-
 /// How old the list of interfaces may be: when datagrams come, and when one of them tells of an
 /// interface or an address that is not on it, or others may be given those that could tell.
 const INTERFACES_AGE: Duration = Duration::from_secs(5);
@@ -100,9 +88,7 @@ impl Port {
             failures: 0,
             trackers: Vec::new(),
             relay: Relay::default(),
-            tick: None,
-            turned_at: None,
-            stale: false,
+            pause: Pause::default(),
             load: 0,
             counters: Arc::default(),
             drops_read_at: now,
@@ -172,7 +158,8 @@ impl Port {
             self.drops_read_at = now;
             self.counters.kernel_drops.add(sockets.drops());
         }
-        self.tick = self.relays().then(|| now + TICK);
+        // While no broker is known at all, that is not worth waking up for.
+        self.pause.watch(now, self.relays());
         activity
     }
 
@@ -181,10 +168,7 @@ impl Port {
     /// judged.
     fn receive(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) -> Instant {
         let started = Instant::now();
-        let before = self.turned_at.replace(started);
-        // Where no tick was to come, that nothing came says nothing.
-        let before = before.filter(|_| self.tick.is_some());
-        self.stale |= before.is_some_and(|at| started.saturating_duration_since(at) > PAUSE);
+        self.pause.begin(started);
         self.open_if_due(started, interfaces);
         let Binding::Open(sockets) = &self.binding else {
             return started;
@@ -197,7 +181,7 @@ impl Port {
             let (_, is_dry) = self.read(place, Instant::now(), time, buffers, interfaces);
             all_dry &= is_dry;
         }
-        self.stale &= !all_dry;
+        self.pause.end(all_dry);
         read_up_to
     }
 
@@ -278,7 +262,7 @@ impl Port {
             .iter()
             .filter_map(Tracker::poll_timeout)
             .chain(own)
-            .chain(self.tick)
+            .chain(self.pause.poll_timeout())
             .min()
     }
 
@@ -413,11 +397,16 @@ impl Port {
         };
         // The others may have heard what followed: they would take a broker back that has left, or
         // drop one that is back. Where nobody judges deadlines, a `down` is all that removes it.
-        if self.stale && (kind == Kind::Up || self.judges_deadlines()) {
+        if self.pause.is_stale() && (kind == Kind::Up || self.judges_deadlines()) {
             return;
         }
         let endpoints = self.trackers.iter().map(Tracker::len).max().unwrap_or(0);
-        if self.relay.admits(now, kind, bytes, meaning, endpoints) && self.relay.keep(bytes) {
+        if !self.relay.admits(now, kind, bytes, meaning, endpoints) {
+            return;
+        }
+        // Whoever is told before it is sent sees it counted.
+        self.counters.relayed.add(1);
+        if self.relay.keep(bytes) {
             self.send_copies(now);
         }
     }
@@ -425,10 +414,7 @@ impl Port {
     fn send_copies(&mut self, now: Instant) {
         let port = self.counters.bound.get().unwrap_or(self.number);
         let mut errors = Vec::new();
-        self.relay.send(port, |result| match result {
-            Ok(()) => self.counters.relayed.add(1),
-            Err(error) => errors.push(Arc::new(error)),
-        });
+        self.relay.send(port, |error| errors.push(Arc::new(error)));
         self.counters.relay_errors.add(errors.len() as u64);
         for error in errors {
             let notice = Notice::RelayFailed {

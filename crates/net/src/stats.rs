@@ -16,7 +16,7 @@ pub struct ListenerStats {
     /// Datagrams that the system dropped because the socket's buffer was full. Brought up to date
     /// once a second at most while datagrams arrive; always 0 where the system does not tell.
     pub kernel_drops: u64,
-    /// Unicast datagrams that were sent on to the other processes of this host.
+    /// Unicast datagrams that were sent on to the other processes of this host, failures included.
     pub relayed: u64,
     /// Times that sending one on failed.
     pub relay_errors: u64,
