@@ -254,7 +254,10 @@ export interface ClusterStats {
         endpointUnknown: number;
         /** An unknown broker, while there were `maxServers` already. */
         fleetFull: number;
-        /** From a broker that has been replaced at its address by one started later. */
+        /**
+         * From a broker that another one has replaced at its address. It gets the address back if
+         * it goes on announcing itself and the other one falls silent.
+         */
         formerOwner: number;
         /** An `up` within a second after the same broker's `down`. */
         lateUp: number;
@@ -270,7 +273,7 @@ export interface ClusterStats {
     /** Brokers that left, for either reason. */
     removed: number;
 
-    /** Brokers that restarted at their address. */
+    /** Brokers that were replaced at their address: they restarted with another id. */
     updated: number;
 
     /** Those of {@link removed} that fell silent. */
@@ -293,7 +296,9 @@ export interface RustUDPClusterManagerEvents {
 
     /**
      * A broker restarted at its address: the server with its new id, and the id before. The
-     * clusters keep it under the id that they were given.
+     * clusters keep it under the id that they were given. Where the broker had not restarted but
+     * somebody else claimed its address and fell silent, a second such event says that it has the
+     * address back.
      */
     update: [server: ClusterServer, previousId: string];
 

@@ -66,14 +66,12 @@ describe('a fleet', () => {
     });
 
     it('should keep a broker whose address somebody else has claimed', async () => {
-        await fleet.close();
-        await start({ aliveTimeoutCorrection: 2000 });
         const added = until(fleet.manager, 'add');
         const stop = keepAnnouncing(BROKER);
         await added;
 
         const restored = until(fleet.manager, 'update', ({ id }) => id === BROKER.id);
-        await fleet.sender.up({ ...BROKER, id: 'claimed', interval: 60 });
+        await fleet.sender.up({ ...BROKER, id: 'claimed' });
         await restored;
         stop();
 

@@ -3,13 +3,10 @@
 const { LATE_MS } = require('./profiles.js');
 const { readByRules } = require('./rules-reader.js');
 
-/**
- * Of how many old guids an endpoint ignores what they say (rule 3). docs/protocol.md has no limit,
- * but the tracker remembers only the guid before the last restart.
- */
-const FORMER_OWNERS = 1;
-
 const endpointOf = ({ host, port }) => `${host}:${port}`;
+
+/** Whether it owned the endpoint before the owner did (rule 3). */
+const isFormer = (endpoint, { id }) => endpoint?.former?.server.id === id;
 
 /**
  * What happens in a fleet by the rules of docs/protocol.md, in virtual time.
@@ -67,9 +64,7 @@ class RulesModel {
         this.#now += ms;
         const events = read();
         for (const endpoint of this.#endpoints.values()) {
-            const grace = this.#now + endpoint.interval + 1;
-            endpoint.graced ||= grace > endpoint.deadline;
-            endpoint.deadline = Math.max(endpoint.deadline, grace);
+            [endpoint, endpoint.former].filter(Boolean).forEach(claim => this.#grantGrace(claim));
         }
         this.#judge();
         return [...events, ...this.#events.splice(0)];
@@ -90,18 +85,20 @@ class RulesModel {
     #up(server, datagram) {
         const endpoint = this.at(server);
 
-        if (endpoint?.owner !== server.id && this.#isLate(server)) {
+        if (endpoint?.server.id !== server.id && this.#isLate(server)) {
             return 8;
         }
         if (!endpoint && this.#endpoints.size >= this.#profile.maxServers) {
             return 10;
         }
-        if (endpoint?.formers.includes(server.id) && !this.#isAbandoned(endpoint, server)) {
+        const claim = this.#claim(server, datagram);
+        if (isFormer(endpoint, server)) {
+            endpoint.former = { ...claim, server: endpoint.former.server };
             return 3;
         }
         const lonely = !this.#activeOf(server.id);
-        const restarted = endpoint !== undefined && endpoint.owner !== server.id;
-        const current = this.#renewed(endpoint, server, datagram);
+        const restarted = endpoint !== undefined && endpoint.server.id !== server.id;
+        const current = this.#renewed(endpoint, claim);
 
         if (!current.active && lonely) {
             current.active = true;
@@ -114,46 +111,52 @@ class RulesModel {
         return endpoint ? 2 : 4;
     }
 
-    /** Whether the owner has been silent for half the time that would remove it (rule 3). */
-    #isAbandoned(endpoint, predecessor) {
-        const interval = Math.min(endpoint.interval, predecessor.timeout);
-        const correction = this.#profile.useAliveCheck ? this.#correction : 0;
-        return this.#now - endpoint.lastUp > Math.max(1000, (interval + correction) / 2);
+    /** What an `up` makes of whoever sends it, at its endpoint. */
+    #claim(server, datagram) {
+        return {
+            server,
+            interval: server.timeout,
+            deadline: this.#now + server.timeout + this.#correction + 1,
+            graced: false,
+            renewedBy: datagram,
+            heard: this.#heard += 1,
+        };
     }
 
     /** The endpoint after an `up`, with all but its being active. */
-    #renewed(known, server, datagram) {
-        const endpoint = known ?? { active: false, formers: [] };
-        const restarted = known !== undefined && known.owner !== server.id;
-
-        if (endpoint.owner !== server.id) {
-            if (restarted) {
-                endpoint.formers = [...endpoint.formers, endpoint.owner].slice(-FORMER_OWNERS);
-            }
-            endpoint.owner = server.id;
-            endpoint.server = server;
+    #renewed(known, claim) {
+        if (!known) {
+            const endpoint = { ...claim, active: false };
+            this.#endpoints.set(endpointOf(claim.server), endpoint);
+            this.lastOwners.set(endpointOf(claim.server), claim.server.id);
+            return endpoint;
         }
-        endpoint.interval = server.timeout;
-        endpoint.lastUp = this.#now;
-        endpoint.deadline = this.#now + server.timeout + this.#correction + 1;
-        endpoint.graced = false;
-        endpoint.renewedBy = datagram;
-        endpoint.heard = this.#heard += 1;
-        this.#endpoints.set(endpointOf(server), endpoint);
-        this.lastOwners.set(endpointOf(server), server.id);
-        if (restarted && endpoint.active) {
+        if (known.server.id !== claim.server.id) {
+            this.#transfer(known, claim, claim.renewedBy);
+            return known;
+        }
+        return Object.assign(known, claim, { server: known.server });
+    }
+
+    /** Rule 3: by a restart or, where it had not restarted, back. */
+    #transfer(endpoint, claim, datagram) {
+        const { active, former, ...previous } = endpoint;
+
+        Object.assign(endpoint, claim, { former: previous });
+        this.lastOwners.set(endpointOf(claim.server), claim.server.id);
+        if (active) {
             this.#tell('update', endpoint, datagram);
         }
-        return endpoint;
     }
 
     #down(server, datagram) {
         const endpoint = this.at(server);
 
-        if (endpoint?.formers.includes(server.id)) {
+        if (isFormer(endpoint, server)) {
+            endpoint.former.left = true;
             return 3;
         }
-        if (endpoint?.owner !== server.id) {
+        if (endpoint?.server.id !== server.id) {
             return 7;
         }
         this.#leave(endpoint, 'down', datagram);
@@ -161,29 +164,36 @@ class RulesModel {
         return 6;
     }
 
+    /** One by one: what goes back to its former owner may be due again. */
     #judge() {
-        const due = [...this.#endpoints.values()]
+        const next = () => [...this.#endpoints.values()]
             .filter(({ deadline }) => deadline <= this.#now)
-            .sort((a, b) => a.deadline - b.deadline);
+            .sort((a, b) => a.deadline - b.deadline)[0];
 
-        due.forEach(endpoint => this.#expire(endpoint));
+        for (let due = next(); due; due = next()) {
+            this.#expire(due);
+        }
     }
 
-    /** Rule 5. Time stands at the deadline while the heir is looked for. */
+    /** Rules 3 and 5. Time stands at the deadline while whoever comes next is looked for. */
     #expire(endpoint) {
-        const { active, owner, deadline } = endpoint;
+        const { active, deadline, former, heard, renewedBy, server: { id } } = endpoint;
 
-        this.#leave(endpoint, 'up', endpoint.renewedBy);
-        if (!active || this.#activeOf(owner)) {
+        if (former && former.heard > heard && !former.left && former.deadline > deadline) {
+            this.#transfer(endpoint, former, renewedBy);
+            return;
+        }
+        this.#leave(endpoint, 'up', renewedBy);
+        if (!active || this.#activeOf(id)) {
             return;
         }
         const [heir] = [...this.#endpoints.values()]
-            .filter(other => other.owner === owner && other.deadline > deadline)
+            .filter(other => other.server.id === id && other.deadline > deadline)
             .sort((a, b) => b.heard - a.heard);
 
         if (heir) {
             heir.active = true;
-            this.#tell('add', heir, endpoint.renewedBy, true);
+            this.#tell('add', heir, renewedBy, true);
         }
     }
 
@@ -200,8 +210,16 @@ class RulesModel {
         this.#events.push({ op, server: endpoint.server, datagram, endpoint, heir });
     }
 
+    #grantGrace(claim) {
+        const grace = this.#now + claim.interval + 1;
+
+        claim.graced ||= grace > claim.deadline;
+        claim.deadline = Math.max(claim.deadline, grace);
+    }
+
     #activeOf(id) {
-        return [...this.#endpoints.values()].some(({ active, owner }) => active && owner === id);
+        return [...this.#endpoints.values()]
+            .some(({ active, server }) => active && server.id === id);
     }
 
     #isLate({ id, host, port }) {

@@ -47,14 +47,6 @@ impl FleetConfig {
         heard.checked_add(patience)
     }
 
-    /// For how long an owner has to be silent before the guid it took over from, which goes on
-    /// announcing, is believed again (docs/protocol.md, rule 3): half the time that would remove
-    /// it. Datagrams that come late have come by then, in a second at least.
-    pub(crate) fn abandonment(&self, interval: Duration) -> Duration {
-        let patience = interval.saturating_add(self.alive_check.unwrap_or_default());
-        (patience / 2).max(Duration::from_secs(1))
-    }
-
     /// When a broker has had the chance to be heard by a listener that runs again since `now`
     /// (docs/protocol.md, rule 12); `None` is never.
     pub(crate) fn grace(now: Instant, interval: Duration) -> Option<Instant> {

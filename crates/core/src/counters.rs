@@ -23,7 +23,7 @@ pub struct FleetCounters {
     pub added: u64,
     /// Active brokers that went, for either reason.
     pub removed: u64,
-    /// Active brokers that restarted with another guid.
+    /// Active endpoints that another guid owns since: their brokers restarted.
     pub updated: u64,
     /// Those of `removed` that fell silent.
     pub evicted: u64,

@@ -22,8 +22,9 @@ pub enum Event {
     /// An active broker is gone (docs/protocol.md, rules 5 and 6). Where its guid moved to another
     /// endpoint, the `Added` of that one follows.
     Removed(Arc<Server>, RemovalReason),
-    /// The broker at an active endpoint restarted: another guid at the same address
-    /// (docs/protocol.md, rule 3). Connections to it need not change.
+    /// An active endpoint has another owner: its broker restarted with another guid, or it had not,
+    /// and the guid before has the endpoint back from one that fell silent (docs/protocol.md,
+    /// rule 3). Connections need not change.
     Updated {
         /// The broker from now on.
         server: Arc<Server>,

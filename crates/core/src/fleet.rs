@@ -12,13 +12,15 @@ use crate::outcome::{IgnoreReason, Outcome};
 use crate::server::Server;
 use crate::wire::{Datagram, Kind};
 
+use self::claim::{Claim, Heartbeat};
 use self::deadlines::Deadlines;
 use self::departures::Departures;
-use self::endpoint::{Endpoint, Heartbeat};
+use self::endpoint::Endpoint;
 use self::endpoints::{Endpoints, Place};
 use self::owners::Owners;
 use self::pulse::Pulse;
 
+mod claim;
 mod deadlines;
 mod departures;
 mod endpoint;
@@ -142,7 +144,7 @@ impl Fleet {
         self.endpoints
             .values()
             .filter(|endpoint| endpoint.active)
-            .map(|endpoint| &endpoint.server)
+            .map(|endpoint| &endpoint.owner.server)
     }
 
     /// What the fleet has seen since it was created.
@@ -186,8 +188,10 @@ impl Message<'_> {
         departures.contains(self.now, self.address(), &self.datagram.id)
     }
 
-    fn server(&self, epoch: Instant) -> Arc<Server> {
-        Arc::new(Server::new(&self.datagram, self.now, self.source, epoch))
+    /// The claim of a guid that was not heard at this endpoint before.
+    fn claim(&self, heartbeat: &Heartbeat, epoch: Instant) -> Claim {
+        let server = Server::new(&self.datagram, self.now, self.source, epoch);
+        Claim::new(Arc::new(server), heartbeat)
     }
 }
 
@@ -201,8 +205,8 @@ impl Fleet {
             return false;
         };
         self.counters.count_kind(Kind::Up);
-        let interval = endpoint.interval;
-        endpoint.renew(&Heartbeat {
+        let interval = endpoint.owner.interval;
+        endpoint.owner.renew(&Heartbeat {
             now,
             source,
             interval,
@@ -231,24 +235,20 @@ impl Fleet {
         let Some(endpoint) = known.and_then(|place| self.endpoints.get_mut(place)) else {
             return self.handle_newcomer(up, &heartbeat, events);
         };
-        let restarted = !up.is_from(&endpoint.server.id);
+        let restarted = !up.is_from(&endpoint.owner.server.id);
         if restarted {
             if up.is_late(&mut self.departures) {
                 return Outcome::Ignored(IgnoreReason::LateUp);
             }
-            if endpoint.was_owned_by(&up.datagram.id) {
-                let interval = endpoint.interval.min(heartbeat.interval);
-                if endpoint.silence(up.now) <= self.config.abandonment(interval) {
-                    return Outcome::Ignored(IgnoreReason::FormerOwner);
-                }
+            if let Some(former) = endpoint.former_mut(&up.datagram.id) {
+                former.renew(&heartbeat);
+                return Outcome::Ignored(IgnoreReason::FormerOwner);
             }
-            let previous = self.owners.transfer(endpoint, up.server(self.epoch));
-            if endpoint.active {
-                let server = Arc::clone(&endpoint.server);
-                events.push(Event::Updated { server, previous });
-            }
+            let owner = up.claim(&heartbeat, self.epoch);
+            transfer(endpoint, owner, &mut self.owners, events);
+        } else {
+            endpoint.owner.renew(&heartbeat);
         }
-        endpoint.renew(&heartbeat);
         self.deadlines.watch(endpoint);
         let added = !endpoint.active && activate_alone(endpoint, &mut self.owners, events);
         let place = endpoint.place;
@@ -278,8 +278,7 @@ impl Fleet {
             self.full = true;
             return Outcome::Ignored(IgnoreReason::FleetFull);
         }
-        let endpoint = self.endpoints.add(up.server(self.epoch));
-        endpoint.renew(heartbeat);
+        let endpoint = self.endpoints.add(up.claim(heartbeat, self.epoch));
         self.deadlines.watch(endpoint);
         self.owners.join(endpoint);
         let added = activate_alone(endpoint, &mut self.owners, events);
@@ -296,18 +295,20 @@ impl Fleet {
     /// addresses are still good.
     fn handle_down(&mut self, down: &Message<'_>, events: &mut Vec<Event>) -> Outcome {
         let known = self.endpoints.find(down.address());
-        let Some(endpoint) = known.and_then(|place| self.endpoints.get(place)) else {
+        let Some(endpoint) = known.and_then(|place| self.endpoints.get_mut(place)) else {
             return Outcome::Ignored(IgnoreReason::EndpointUnknown);
         };
-        if endpoint.was_owned_by(&down.datagram.id) {
+        if let Some(former) = endpoint.former_mut(&down.datagram.id) {
+            former.withdraw();
             return Outcome::Ignored(IgnoreReason::FormerOwner);
         }
-        if !down.is_from(&endpoint.server.id) {
+        if !down.is_from(&endpoint.owner.server.id) {
             return Outcome::Ignored(IgnoreReason::NotOwner);
         }
-        let (address, id) = (endpoint.address(), Arc::clone(&endpoint.server.id));
-        if let Some(gone) = self.remove(endpoint.place).filter(|gone| gone.active) {
-            events.push(Event::Removed(gone.server, RemovalReason::Down));
+        let (place, address) = (endpoint.place, endpoint.address());
+        let id = Arc::clone(&endpoint.owner.server.id);
+        if let Some(gone) = self.remove(place).filter(|gone| gone.active) {
+            events.push(Event::Removed(gone.owner.server, RemovalReason::Down));
         }
         self.departures.remember(down.now, address, id);
         Outcome::Changed
@@ -316,19 +317,38 @@ impl Fleet {
     /// Rule 5. The owner's standby that was heard last takes over, unless its own deadline has
     /// passed too and merely was not judged yet.
     fn expire(&mut self, place: Place, now: Instant, events: &mut Vec<Event>) {
+        if self.hand_back(place, now, events) {
+            return;
+        }
         let Some(gone) = self.remove(place).filter(|gone| gone.active) else {
             return;
         };
-        let owned = self.owners.endpoints(&gone.server.id).iter();
+        let owned = self.owners.endpoints(&gone.owner.server.id).iter();
         let heir = owned
             .filter_map(|&place| self.endpoints.get(place))
-            .filter(|endpoint| !endpoint.is_overdue(now))
-            .max_by_key(|endpoint| endpoint.heard)
+            .filter(|endpoint| !endpoint.owner.is_overdue(now))
+            .max_by_key(|endpoint| endpoint.owner.heard)
             .map(|endpoint| endpoint.place);
-        events.push(Event::Removed(gone.server, RemovalReason::Expired));
+        events.push(Event::Removed(gone.owner.server, RemovalReason::Expired));
         if let Some(endpoint) = heir.and_then(|place| self.endpoints.get_mut(place)) {
             activate_alone(endpoint, &mut self.owners, events);
         }
+    }
+
+    /// Rule 3: where the owner fell silent and the one before it did not, it was the owner's `up`
+    /// that was wrong. Says whether the endpoint went back.
+    fn hand_back(&mut self, place: Place, now: Instant, events: &mut Vec<Event>) -> bool {
+        let Some(endpoint) = self.endpoints.get_mut(place) else {
+            return false;
+        };
+        let Some(owner) = endpoint.take_surviving_former(now) else {
+            return false;
+        };
+        transfer(endpoint, owner, &mut self.owners, events);
+        self.deadlines.watch(endpoint);
+        // Said by the one that fell silent: it must not renew what is another's now.
+        self.endpoints.forget(place);
+        true
     }
 
     fn remove(&mut self, place: Place) -> Option<Endpoint> {
@@ -350,12 +370,21 @@ impl Fleet {
     }
 }
 
+/// Rule 3: the endpoint has another owner, and stays active or a standby as it was.
+fn transfer(endpoint: &mut Endpoint, owner: Claim, owners: &mut Owners, events: &mut Vec<Event>) {
+    let previous = owners.transfer(endpoint, owner);
+    if endpoint.active {
+        let server = Arc::clone(&endpoint.owner.server);
+        events.push(Event::Updated { server, previous });
+    }
+}
+
 /// A guid is active at one endpoint only: this one becomes active if there is no other. Returns
 /// whether it did.
 fn activate_alone(endpoint: &mut Endpoint, owners: &mut Owners, events: &mut Vec<Event>) -> bool {
     let activated = owners.activate(endpoint);
     if activated {
-        events.push(Event::Added(Arc::clone(&endpoint.server)));
+        events.push(Event::Added(Arc::clone(&endpoint.owner.server)));
     }
     activated
 }

@@ -8,7 +8,7 @@ pub enum Outcome {
     /// An endpoint came, went, became active or has another owner. The events, if any, say what
     /// that means to the clusters: a standby comes and goes in silence.
     Changed,
-    /// It was readable but is not acted upon, and no deadline was renewed.
+    /// It was readable but is not acted upon, and no endpoint's deadline was renewed.
     Ignored(IgnoreReason),
     /// A heartbeat of a known broker: its deadline was renewed (docs/protocol.md, rule 2).
     Refreshed,
@@ -30,8 +30,8 @@ pub enum IgnoreReason {
     EndpointUnknown,
     /// An `up` of an unknown endpoint while the fleet is full (docs/protocol.md, rule 10).
     FleetFull,
-    /// Anything from the guid that owned the endpoint before its broker restarted
-    /// (docs/protocol.md, rule 3).
+    /// Anything from the guid that owned the endpoint before its owner did. It is noted, since
+    /// that guid may get the endpoint back once the owner falls silent (docs/protocol.md, rule 3).
     FormerOwner,
     /// An `up` within a second of the same guid's `down` for that endpoint
     /// (docs/protocol.md, rule 8).

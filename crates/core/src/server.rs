@@ -11,7 +11,7 @@ use crate::wire::{Datagram, Transport};
 /// heard.
 ///
 /// The facts never change; a broker that restarts with another guid, or is removed and added again,
-/// is another `Server`. When and from where it was last heard is renewed by each heartbeat, and can
+/// is another `Server`. One that gets its endpoint back (docs/protocol.md, rule 3) is the same one. When and from where it was last heard is renewed by each heartbeat, and can
 /// be read from any thread without a lock.
 #[derive(Debug)]
 pub struct Server {

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::{Duration, Instant};
 
-use imqueue_udp_core::{Datagram, Fleet, FleetConfig, Outcome};
+use imqueue_udp_core::{Datagram, Fleet, FleetConfig, IgnoreReason, Outcome};
 
 /// The system's allocator, which counts the allocations of each thread, and the bytes it holds.
 struct Counting;
@@ -91,6 +91,27 @@ fn heartbeats_and_ticks_of_a_thousand_brokers_allocate_nothing() {
     });
     assert_eq!(counted, 0);
     assert!(events.is_empty());
+}
+
+#[test]
+fn what_a_former_owner_says_allocates_nothing() {
+    let now = Instant::now();
+    let mut fleet = Fleet::new(FleetConfig::default(), now);
+    let mut hear = |line: &str| {
+        let (line, mut events) = (line.replace(' ', "\t"), Vec::new());
+        let mut outcome = None;
+        let counted = allocations(|| {
+            outcome = Some(fleet.handle_datagram(now, line.as_bytes(), SOURCE, &mut events));
+        });
+        (counted, outcome)
+    };
+    hear("imq-broker id-1 up redis:6379 1");
+    hear("imq-broker id-2 up redis:6379 1");
+    let ignored = Some(Outcome::Ignored(IgnoreReason::FormerOwner));
+    for kind in ["up", "up", "down", "up"] {
+        let line = format!("imq-broker id-1 {kind} redis:6379 2");
+        assert_eq!(hear(&line), (0, ignored), "{kind}");
+    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub(super) struct Deadlines {
 impl Deadlines {
     /// Sees to it that the endpoint is asked about no later than at its deadline.
     pub(super) fn watch(&mut self, endpoint: &mut Endpoint) {
-        let Some(deadline) = endpoint.deadline else {
+        let Some(deadline) = endpoint.owner.deadline else {
             return;
         };
         if endpoint.queued.is_none_or(|queued| deadline < queued) {
@@ -58,7 +58,7 @@ impl Deadlines {
                 continue;
             }
             endpoint.queued = None;
-            if endpoint.deadline == Some(at) {
+            if endpoint.owner.deadline == Some(at) {
                 expired.push(place);
             } else {
                 // Put back even if that deadline has passed too: it will surface in its turn.
@@ -67,7 +67,7 @@ impl Deadlines {
         }
         expired.sort_unstable_by_key(|&place| {
             let endpoint = endpoints.get(place)?;
-            Some((endpoint.deadline, endpoint.address()))
+            Some((endpoint.owner.deadline, endpoint.address()))
         });
         expired
     }

@@ -1,13 +1,10 @@
 //! What the fleet knows about one host and port.
 
-use std::net::SocketAddrV4;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use super::claim::Claim;
 use super::endpoints::Place;
 use crate::address::{Address, AddressRef};
-use crate::config::FleetConfig;
-use crate::server::Server;
 
 /// A host and port with its owner. Whether it is active or a standby is the one thing the clusters
 /// see of it.
@@ -15,20 +12,11 @@ use crate::server::Server;
 #[repr(align(64))] // So that it shares no cache line with another one.
 pub(super) struct Endpoint {
     pub(super) place: Place,
-    /// The owner, as first heard here.
-    pub(super) server: Arc<Server>,
+    pub(super) owner: Claim,
+    /// Who owned it before the owner did. Kept apart, since no heartbeat of the owner touches it.
+    former: Option<Box<Claim>>,
     /// Whether it was given to the clusters.
     pub(super) active: bool,
-    /// The guid that owned it before the last restart; what it says counts only if the owner falls
-    /// silent.
-    pub(super) former: Option<Arc<str>>,
-    /// The interval of the last `up`.
-    pub(super) interval: Duration,
-    /// The ordinal of the last `up` among all of the fleet's: which of two was heard last, also
-    /// when both came at the same instant.
-    pub(super) heard: u64,
-    /// When it has been silent for too long; `None` is never.
-    pub(super) deadline: Option<Instant>,
     /// When the heap will ask about it: at the deadline or, after a renewal, earlier.
     pub(super) queued: Option<Instant>,
     /// The owner's last `up`.
@@ -36,60 +24,58 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    /// A standby that was not heard yet.
-    pub(super) fn new(place: Place, server: Arc<Server>) -> Self {
+    /// A standby.
+    pub(super) fn new(place: Place, owner: Claim) -> Self {
         Self {
             place,
-            server,
-            active: false,
+            owner,
             former: None,
-            interval: Duration::ZERO,
-            heard: 0,
-            deadline: None,
+            active: false,
             queued: None,
             said: Said::default(),
         }
     }
 
-    /// Notes an `up` of the owner.
-    pub(super) fn renew(&mut self, heartbeat: &Heartbeat) {
-        self.server.renew(heartbeat.now, heartbeat.source);
-        self.interval = heartbeat.interval;
-        self.heard = heartbeat.ordinal;
-        self.deadline = heartbeat.deadline;
-    }
-
-    /// Rule 12: whoever may have been missed while nobody listened has an interval to be heard in.
+    /// Rule 12, also for the former owner: it was missed as well.
     pub(super) fn grant_grace(&mut self, now: Instant) {
-        let grace = FleetConfig::grace(now, self.interval);
-        self.deadline = self
-            .deadline
-            .and_then(|deadline| Some(deadline.max(grace?)));
+        self.owner.grant_grace(now);
+        if let Some(former) = &mut self.former {
+            former.grant_grace(now);
+        }
     }
 
-    pub(super) fn is_overdue(&self, now: Instant) -> bool {
-        self.deadline.is_some_and(|deadline| deadline <= now)
+    /// The claim of the former owner, if that is this guid.
+    pub(super) fn former_mut(&mut self, id: &str) -> Option<&mut Claim> {
+        self.former
+            .as_deref_mut()
+            .filter(|former| *former.server.id == *id)
     }
 
-    /// Whether this guid has been superseded here (rule 3).
-    pub(super) fn was_owned_by(&self, id: &str) -> bool {
-        self.former.as_deref() == Some(id)
+    /// Takes the claim of the former owner, if that is still there while the owner, whose deadline
+    /// has passed, is not (rule 3).
+    pub(super) fn take_surviving_former(&mut self, now: Instant) -> Option<Claim> {
+        let owner = &self.owner;
+        let surviving = self
+            .former
+            .take_if(|former| former.heard > owner.heard && !former.is_overdue(now));
+        surviving.map(|former| *former)
     }
 
-    /// How long ago the owner was last heard.
-    pub(super) fn silence(&self, now: Instant) -> Duration {
-        now.saturating_duration_since(self.server.last_heard())
+    /// Makes another one the owner, and the owner the former one, whose claim is returned.
+    pub(super) fn supersede(&mut self, owner: Claim) -> &Claim {
+        let previous = std::mem::replace(&mut self.owner, owner);
+        self.former.insert(Box::new(previous))
     }
 
     pub(super) fn address_ref(&self) -> AddressRef<'_> {
         AddressRef {
-            host: &self.server.host,
-            port: self.server.port,
+            host: &self.owner.server.host,
+            port: self.owner.server.port,
         }
     }
 
     pub(super) fn address(&self) -> Address {
-        Address::of(&self.server)
+        Address::of(&self.owner.server)
     }
 }
 
@@ -128,14 +114,4 @@ impl Default for Said {
             bytes: [0; Self::LONGEST],
         }
     }
-}
-
-/// What renews an endpoint.
-#[derive(Debug)]
-pub(super) struct Heartbeat {
-    pub(super) now: Instant,
-    pub(super) source: SocketAddrV4,
-    pub(super) interval: Duration,
-    pub(super) ordinal: u64,
-    pub(super) deadline: Option<Instant>,
 }

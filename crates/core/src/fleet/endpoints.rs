@@ -1,13 +1,12 @@
 //! Where the endpoints are kept, and how the one that a datagram is about is found.
 
 use std::hash::BuildHasher;
-use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use super::claim::Claim;
 use super::endpoint::{Endpoint, Said};
 use crate::address::AddressRef;
-use crate::server::Server;
 
 /// Where an endpoint is as long as it lives; another one may come to be there later.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -73,14 +72,14 @@ impl Endpoints {
         self.places.iter_mut().flatten()
     }
 
-    /// Takes in a standby that was not heard yet. There must be none at its address.
-    pub(super) fn add(&mut self, server: Arc<Server>) -> &mut Endpoint {
+    /// Takes in a standby. There must be none at its address.
+    pub(super) fn add(&mut self, owner: Claim) -> &mut Endpoint {
         let place = self.vacant.pop().unwrap_or_else(|| {
             self.places.push(None);
             // No fleet has four billion endpoints: each takes more than a hundred bytes.
             Place((self.places.len() - 1) as u32)
         });
-        let endpoint = self.places[place.0 as usize].insert(Endpoint::new(place, server));
+        let endpoint = self.places[place.0 as usize].insert(Endpoint::new(place, owner));
         let hash = self.hasher.hash_one(endpoint.address_ref());
         let (places, hasher) = (&self.places, &self.hasher);
         self.by_address.insert_unique(hash, place, |place| {
@@ -128,7 +127,7 @@ impl Endpoints {
     }
 
     /// Forgets what the owner said.
-    fn forget(&mut self, place: Place) {
+    pub(super) fn forget(&mut self, place: Place) {
         let Some(endpoint) = self
             .places
             .get_mut(place.0 as usize)
@@ -152,9 +151,12 @@ fn hash_of(places: &[Option<Endpoint>], place: Place, hash: impl FnOnce(&Endpoin
 #[cfg(test)]
 mod tests {
     use std::net::{Ipv4Addr, SocketAddrV4};
+    use std::sync::Arc;
     use std::time::Instant;
 
     use super::*;
+    use crate::fleet::claim::Heartbeat;
+    use crate::server::Server;
     use crate::wire::Datagram;
 
     const UP: &[u8] = b"imq\tid-1\tup\tredis:6379\t1";
@@ -164,7 +166,14 @@ mod tests {
         let (now, source) = (Instant::now(), SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1));
         let datagram = Datagram::read(up).unwrap();
         let server = Arc::new(Server::new(&datagram, now, source, now));
-        let place = endpoints.add(server).place;
+        let heartbeat = Heartbeat {
+            now,
+            source,
+            interval: datagram.interval,
+            ordinal: 1,
+            deadline: None,
+        };
+        let place = endpoints.add(Claim::new(server, &heartbeat)).place;
         endpoints.remember(place, up);
         place
     }

@@ -1,10 +1,10 @@
 //! Which endpoints a guid owns.
 
-use std::mem;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use super::claim::Claim;
 use super::endpoint::Endpoint;
 use super::endpoints::Place;
 use crate::server::Server;
@@ -38,34 +38,33 @@ impl Owners {
         self.owners.len()
     }
 
-    /// The endpoint's server owns it from now on.
+    /// The endpoint's owner has one more.
     pub(super) fn join(&mut self, endpoint: &Endpoint) {
         let owner = self
             .owners
-            .entry(Arc::clone(&endpoint.server.id))
+            .entry(Arc::clone(&endpoint.owner.server.id))
             .or_default();
         owner.endpoints.push(endpoint.place);
         owner.active += usize::from(endpoint.active);
     }
 
-    /// The endpoint's server owns it no longer.
+    /// The endpoint's owner has one less.
     pub(super) fn leave(&mut self, endpoint: &Endpoint) {
-        let Some(owner) = self.owners.get_mut(&endpoint.server.id) else {
+        let Some(owner) = self.owners.get_mut(&endpoint.owner.server.id) else {
             return;
         };
         owner.endpoints.retain(|owned| *owned != endpoint.place);
         owner.active -= usize::from(endpoint.active);
         if owner.endpoints.is_empty() {
-            self.owners.remove(&endpoint.server.id);
+            self.owners.remove(&endpoint.owner.server.id);
         }
     }
 
-    /// Gives the endpoint to another server and returns the one that owned it, which is the former
-    /// owner from now on. Whether the endpoint is active stays as it is.
-    pub(super) fn transfer(&mut self, endpoint: &mut Endpoint, server: Arc<Server>) -> Arc<Server> {
+    /// Gives the endpoint to another owner and returns the one before, which is the former owner
+    /// from now on. Whether the endpoint is active stays as it is.
+    pub(super) fn transfer(&mut self, endpoint: &mut Endpoint, owner: Claim) -> Arc<Server> {
         self.leave(endpoint);
-        let previous = mem::replace(&mut endpoint.server, server);
-        endpoint.former = Some(Arc::clone(&previous.id));
+        let previous = Arc::clone(&endpoint.supersede(owner).server);
         self.join(endpoint);
         previous
     }
@@ -73,7 +72,7 @@ impl Owners {
     /// Makes the endpoint active, unless its owner has an active one already. Returns whether it
     /// did. O(1), since each heartbeat of a standby asks for it.
     pub(super) fn activate(&mut self, endpoint: &mut Endpoint) -> bool {
-        match self.owners.get_mut(&endpoint.server.id) {
+        match self.owners.get_mut(&endpoint.owner.server.id) {
             Some(owner) if owner.active == 0 => {
                 owner.active = 1;
                 endpoint.active = true;

@@ -189,7 +189,11 @@ fn assert_within_bounds(fleet: &Fleet) {
     assert!(fleet.departures.len() <= limit.max(Departures::FEW));
     assert!(fleet.deadlines.len() <= 2 * limit + 64);
 
-    let ids: BTreeSet<&str> = fleet.endpoints.values().map(|at| &*at.server.id).collect();
+    let ids: BTreeSet<&str> = fleet
+        .endpoints
+        .values()
+        .map(|at| &*at.owner.server.id)
+        .collect();
     assert_eq!(fleet.owners.len(), ids.len());
     let owned = ids.iter().map(|id| fleet.owners.endpoints(id).len());
     assert_eq!(owned.sum::<usize>(), fleet.endpoints.len());
@@ -199,7 +203,7 @@ fn assert_within_bounds(fleet: &Fleet) {
     }
     // The heap asks about each endpoint before it is overdue.
     for endpoint in fleet.endpoints.values() {
-        let Some(deadline) = endpoint.deadline else {
+        let Some(deadline) = endpoint.owner.deadline else {
             continue;
         };
         assert!(endpoint.queued.is_some_and(|queued| queued <= deadline));

@@ -7,7 +7,7 @@
 //!   from where. So no endpoint is active past its deadline once time was judged, and none is
 //!   dropped before.
 //! - The events are a legal history: what is added was absent, what is removed or updated was
-//!   there. No guid is added while it is active elsewhere; only a restart joins two.
+//!   there. No guid is added while it is active elsewhere; only a change of owner joins two.
 //! - A subscriber that looks now and then is told legal steps too, at most one per endpoint, that
 //!   add up to the truth.
 //! - The fleet keeps to `max_servers`, counts what happened, and asks to be called in time and
@@ -246,7 +246,7 @@ impl Story {
             Event::Added(server) => {
                 assert!(
                     !is_elsewhere(&self.history, server),
-                    "{server:?} is active twice, though no restart joined it"
+                    "{server:?} is active twice, though no change of owner joined it"
                 );
                 add(&mut self.history, server);
                 self.counters.added += 1;

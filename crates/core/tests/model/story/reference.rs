@@ -29,13 +29,19 @@ type Address = (String, u16);
 
 struct Place {
     address: Address,
-    owner: String,
-    former: Option<String>,
     active: bool,
+    owner: Tenant,
+    former: Option<Tenant>,
+}
+
+struct Tenant {
+    id: String,
     interval: Duration,
     /// The number of the last `up`, when it came and from where.
     last_up: (u64, Duration, SocketAddrV4),
     deadline: Option<Duration>,
+    /// Whether it said `down` after that.
+    left: bool,
 }
 
 type Told = (Outcome, Vec<String>);
@@ -77,32 +83,36 @@ impl Reference {
 
     pub(crate) fn timeout(&mut self, now: Duration) -> Vec<String> {
         let now = self.input(now);
-        // Rule 12.
         if std::mem::take(&mut self.paused) {
-            for place in &mut self.places {
-                let grace = later(now, &[place.interval, SLACK], self.end);
-                place.deadline = place.deadline.and_then(|at| Some(at.max(grace?)));
-            }
+            self.grant_grace(now);
         }
-        // Rule 5.
         let mut said = vec![];
         while let Some(at) = self.most_overdue(now) {
+            let place = &mut self.places[at];
+            // Rule 3.
+            if place.has_better_former(now) {
+                let former = place.former.take().expect("it is the better one");
+                said.extend(place.pass_to(former));
+                continue;
+            }
+            // Rule 5.
             let gone = self.remove(at);
             if !gone.active {
                 continue;
             }
-            said.push(format!("-{}@{} expired", gone.owner, text(&gone.address)));
-            if self.is_active(&gone.owner) {
+            let owner = &gone.owner.id;
+            said.push(format!("-{owner}@{} expired", text(&gone.address)));
+            if self.is_active(owner) {
                 continue;
             }
             let heir = self
                 .places
                 .iter_mut()
-                .filter(|place| place.owner == gone.owner && !is_overdue(place, now))
-                .max_by_key(|place| place.last_up.0);
+                .filter(|place| place.owner.id == *owner && !place.owner.is_overdue(now))
+                .max_by_key(|place| place.owner.last_up.0);
             if let Some(heir) = heir {
                 heir.active = true;
-                said.push(format!("+{}@{}", heir.owner, text(&heir.address)));
+                said.push(format!("+{owner}@{}", text(&heir.address)));
             }
         }
         said
@@ -116,8 +126,8 @@ impl Reference {
         port: u16,
     ) -> Option<(Duration, SocketAddrV4)> {
         let place = &self.places[self.position(host, port)?];
-        let (_, at, source) = place.last_up;
-        (place.active && place.owner == id).then_some((at, source))
+        let (_, at, source) = place.owner.last_up;
+        (place.active && place.owner.id == id).then_some((at, source))
     }
 
     pub(crate) fn active(&self) -> usize {
@@ -129,7 +139,8 @@ impl Reference {
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Duration> {
-        self.places.iter().filter_map(|place| place.deadline).min()
+        let deadlines = self.places.iter().filter_map(|place| place.owner.deadline);
+        deadlines.min()
     }
 
     pub(crate) fn last_input(&self) -> Duration {
@@ -141,33 +152,29 @@ impl Reference {
     fn up(&mut self, now: Duration, up: &Datagram<'_>, source: SocketAddrV4) -> Told {
         let address = (up.host.to_owned(), up.port);
         let known = self.position(up.host, up.port);
-        let owns = known.is_some_and(|at| self.places[at].owner == up.id);
+        let owns = known.is_some_and(|at| self.places[at].owner.id == up.id);
 
         // Rule 8.
         if !owns && self.left_lately(now, &up.id, &address) {
             return ignored(IgnoreReason::LateUp);
         }
+        let tenant = self.tenant(now, up, source);
         let mut said = vec![];
         let mut outcome = Outcome::Refreshed;
         let at = match known {
             // Rule 2.
-            Some(at) if owns => at,
+            Some(at) if owns => {
+                self.places[at].owner = tenant;
+                at
+            }
             // Rule 3.
             Some(at) => {
                 let place = &mut self.places[at];
-                let interval = place.interval.min(up.interval);
-                let correction = self.setting.alive_check.unwrap_or_default();
-                let patience = (interval.saturating_add(correction) / 2).max(SECOND);
-                // As far as the cell reaches that heartbeats renew: 584 years.
-                let last_up = place.last_up.1.min(Duration::from_nanos(u64::MAX));
-                let owner_is_here = now - last_up <= patience;
-                if place.former.as_deref() == Some(&*up.id) && owner_is_here {
+                if place.was_owned_by(&up.id) {
+                    place.former = Some(tenant);
                     return ignored(IgnoreReason::FormerOwner);
                 }
-                if place.active {
-                    said.push(format!("{}>{}@{}", place.owner, up.id, text(&address)));
-                }
-                place.former = Some(std::mem::replace(&mut place.owner, up.id.to_string()));
+                said.extend(place.pass_to(tenant));
                 outcome = Outcome::Changed;
                 at
             }
@@ -182,12 +189,9 @@ impl Reference {
             None => {
                 self.places.push(Place {
                     address: address.clone(),
-                    owner: up.id.to_string(),
-                    former: None,
                     active: false,
-                    interval: up.interval,
-                    last_up: (0, now, source),
-                    deadline: None,
+                    owner: tenant,
+                    former: None,
                 });
                 outcome = Outcome::Standby;
                 self.places.len() - 1
@@ -195,12 +199,6 @@ impl Reference {
         };
         let alone = !self.is_active(&up.id);
         let place = &mut self.places[at];
-        place.interval = up.interval;
-        place.last_up = (self.ups, now, source);
-        place.deadline = self
-            .setting
-            .alive_check
-            .and_then(|patience| later(now, &[up.interval, patience, SLACK], self.end));
         // Rules 1, 4 and 9.
         if !place.active && alone {
             place.active = true;
@@ -215,27 +213,38 @@ impl Reference {
         let Some(at) = self.position(down.host, down.port) else {
             return ignored(IgnoreReason::EndpointUnknown);
         };
-        if self.places[at].owner != down.id {
-            let former = self.places[at].former.as_deref() == Some(&*down.id);
-            return ignored(if former {
-                IgnoreReason::FormerOwner
-            } else {
-                IgnoreReason::NotOwner
-            });
+        let place = &mut self.places[at];
+        if let Some(former) = place.former.as_mut().filter(|former| former.id == down.id) {
+            former.left = true;
+            return ignored(IgnoreReason::FormerOwner);
+        }
+        if place.owner.id != down.id {
+            return ignored(IgnoreReason::NotOwner);
         }
         // Rule 6.
         let gone = self.remove(at);
         self.left.retain(|(when, ..)| now - *when < SECOND);
         let said = if gone.active {
-            vec![format!("-{}@{} down", gone.owner, text(&gone.address))]
+            vec![format!("-{}@{} down", gone.owner.id, text(&gone.address))]
         } else {
             vec![]
         };
-        self.left.push((now, gone.owner, gone.address));
+        self.left.push((now, gone.owner.id, gone.address));
         if self.left.len() > self.setting.max_servers.max(64) {
             self.left.remove(0);
         }
         (Outcome::Changed, said)
+    }
+
+    fn tenant(&self, now: Duration, up: &Datagram<'_>, source: SocketAddrV4) -> Tenant {
+        let deadline = |patience| later(now, &[up.interval, patience, SLACK], self.end);
+        Tenant {
+            id: up.id.to_string(),
+            interval: up.interval,
+            last_up: (self.ups, now, source),
+            deadline: self.setting.alive_check.and_then(deadline),
+            left: false,
+        }
     }
 
     /// Time never runs backwards.
@@ -257,7 +266,7 @@ impl Reference {
     fn is_active(&self, id: &str) -> bool {
         self.places
             .iter()
-            .any(|place| place.active && place.owner == id)
+            .any(|place| place.active && place.owner.id == id)
     }
 
     fn left_lately(&self, now: Duration, id: &str, address: &Address) -> bool {
@@ -265,9 +274,19 @@ impl Reference {
         left.any(|(when, who, place)| now - *when < SECOND && who == id && place == address)
     }
 
+    /// Rule 12.
+    fn grant_grace(&mut self, now: Duration) {
+        for place in &mut self.places {
+            for tenant in [&mut place.owner].into_iter().chain(&mut place.former) {
+                let grace = later(now, &[tenant.interval, SLACK], self.end);
+                tenant.deadline = tenant.deadline.and_then(|at| Some(at.max(grace?)));
+            }
+        }
+    }
+
     fn most_overdue(&self, now: Duration) -> Option<usize> {
-        let overdue = (0..self.places.len()).filter(|at| is_overdue(&self.places[*at], now));
-        overdue.min_by_key(|at| (self.places[*at].deadline, &self.places[*at].address))
+        let overdue = (0..self.places.len()).filter(|at| self.places[*at].owner.is_overdue(now));
+        overdue.min_by_key(|at| (self.places[*at].owner.deadline, &self.places[*at].address))
     }
 
     fn remove(&mut self, at: usize) -> Place {
@@ -276,12 +295,36 @@ impl Reference {
     }
 }
 
-fn ignored(reason: IgnoreReason) -> Told {
-    (Outcome::Ignored(reason), vec![])
+impl Place {
+    fn was_owned_by(&self, id: &str) -> bool {
+        self.former.as_ref().is_some_and(|former| former.id == id)
+    }
+
+    /// Whether the former owner was heard after the owner was, and is still to be believed.
+    fn has_better_former(&self, now: Duration) -> bool {
+        let is_later = |former: &Tenant| former.last_up.0 > self.owner.last_up.0;
+        let former = self.former.as_ref();
+        former.is_some_and(|former| is_later(former) && !former.left && !former.is_overdue(now))
+    }
+
+    /// What is said when it has another owner, if anything is.
+    fn pass_to(&mut self, owner: Tenant) -> Option<String> {
+        let former = std::mem::replace(&mut self.owner, owner);
+        let (from, to, at) = (&former.id, &self.owner.id, text(&self.address));
+        let said = self.active.then(|| format!("{from}>{to}@{at}"));
+        self.former = Some(former);
+        said
+    }
 }
 
-fn is_overdue(place: &Place, now: Duration) -> bool {
-    place.deadline.is_some_and(|deadline| deadline <= now)
+impl Tenant {
+    fn is_overdue(&self, now: Duration) -> bool {
+        self.deadline.is_some_and(|deadline| deadline <= now)
+    }
+}
+
+fn ignored(reason: IgnoreReason) -> Told {
+    (Outcome::Ignored(reason), vec![])
 }
 
 /// `None` if there is no such instant.
