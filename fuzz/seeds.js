@@ -40,6 +40,10 @@ const STORIES = {
     'rule-1-add': [setting(), up(0, 0), drain(), up(1, 1), joins(), drain()],
     'rule-2-heartbeat': [setting(), up(0, 0), wait(1000), up(0, 0), wait(5000), up(0, 0, '3'), wait(8000)],
     'rule-3-restart': [setting(), up(0, 0), drain(), up(1, 0), up(0, 0), down(0, 0), drain(), up(2, 0)],
+    'rule-3-back': [
+        setting(), up(0, 0, '3'), up(1, 0), wait(3000), up(0, 0, '3'), wait(4000), drain(),
+        up(1, 0), down(1, 0), wait(4000), drain(),
+    ],
     'rule-3-joins-two': [setting(), up(0, 0), up(1, 1), up(0, 1), drain(), wait(1000), up(0, 0), wait(6000)],
     'rule-4-standby': [setting(), up(0, 0), up(0, 1), up(0, 2, '3'), wait(8000), drain()],
     'rule-5-moved': [setting(), up(0, 0), wait(3000), up(0, 1), up(0, 2), wait(4000), drain(), wait(4000)],
