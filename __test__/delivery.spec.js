@@ -211,6 +211,19 @@ describe('delivery to clusters', () => {
         expect(places()).toEqual(['id-1 10.0.0.9', 'id-2 10.0.0.1', 'id-3 10.0.0.2']);
     });
 
+    it('should keep a broker whose successor has an id that is in use', () => {
+        manager.init(cluster);
+        harness.listener.adds(aServer(1), aServer(2)).wake();
+
+        harness.listener
+            .hears('update', aServer(2, { host: '10.0.0.1' }), 'id-1')
+            .adds(aServer(1, { host: '10.0.0.9' }))
+            .wake();
+
+        expect(places()).toEqual(['id-1 10.0.0.1', 'id-2 10.0.0.2']);
+        expect(cluster.remove).not.toHaveBeenCalled();
+    });
+
     it('should give the broker when find throws, and log that', () => {
         cluster.find.mockImplementation(() => {
             throw new Error('no such thing');

@@ -82,30 +82,42 @@ class Member {
         this.offer(server);
     }
 
-    /** Finds out where the cluster has a broker, once its id is not in use for another one. */
+    /** Finds out where the cluster has a broker, and sees to it that its id is free, if it can be. */
     #seek(server) {
         const found = this.#locate(server);
 
-        return found.place === Place.Elsewhere && this.#releaseId(server.id)
-            ? this.#locate(server)
-            : found;
+        if (found.place === Place.Elsewhere && this.#isReleasable(server.id)) {
+            this.#release(server.id);
+            return this.#locate(server);
+        }
+        return found;
     }
 
     /**
      * A cluster knows a broker by the id that it was given under, also when another has taken over
-     * the address. Once the first bearer of that id is to be given at another address, its successor
-     * goes, and comes back under its own id. Says whether there was one.
+     * the address. That one can go and come back under its own id, unless this is in use as well.
      */
-    #releaseId(id) {
-        const bearer = [...this.#holdings.values()].find(({ server }) => server.id === id)?.server;
+    #isReleasable(id, asked = new Set()) {
+        const bearer = this.#bearer(id);
         const successor = bearer && this.#known().get(bearer.endpoint);
 
-        if (!successor || successor.id === id) {
+        if (!successor || successor.id === id || asked.has(id)) {
             return false;
         }
+        asked.add(id);
+        return !this.#bearer(successor.id) || this.#isReleasable(successor.id, asked);
+    }
+
+    #release(id) {
+        const bearer = this.#bearer(id);
+
         this.withdraw(bearer, 'down');
-        this.offer(successor);
-        return true;
+        this.offer(this.#known().get(bearer.endpoint));
+    }
+
+    /** What the cluster was given under this id. */
+    #bearer(id) {
+        return [...this.#holdings.values()].find(({ server }) => server.id === id)?.server;
     }
 
     #isMissing({ server, state }) {

@@ -102,28 +102,33 @@ class DeliveryModel {
         if (this.#holdings.has(endpoint)) {
             return [];
         }
-        const released = this.#releaseId(server.id);
-        if (released === undefined) {
+        const bearer = this.#bearer(server.id);
+        if (bearer !== undefined && !this.#isReleasable(server.id)) {
             return [];
         }
+        const released = bearer === undefined ? [] : this.#release(bearer);
         this.#holdings.set(endpoint, server);
         return [...released, { op: 'add', server: { ...server, type: 'up' } }];
     }
 
-    /** What is told so that the id can be given; `undefined` if it cannot. */
-    #releaseId(id) {
-        const [bearer] = [...this.#holdings].find(([, held]) => held.id === id) ?? [];
+    /** Whether the place that has the id has another owner, who can be given under an own id. */
+    #isReleasable(id, others = []) {
+        const owner = this.#known.get(this.#bearer(id)).id;
+        const isFree = this.#bearer(owner) === undefined;
 
-        if (bearer === undefined) {
-            return [];
-        }
-        const successor = this.#known.get(bearer);
-        if (successor.id === id) {
-            return undefined;
-        }
-        const server = this.#holdings.get(bearer);
-        this.#holdings.delete(bearer);
-        return [{ op: 'remove', server: { ...server, type: 'down' } }, ...this.#offer(bearer)];
+        return ![id, ...others].includes(owner) && (isFree || this.#isReleasable(owner, [id, ...others]));
+    }
+
+    #release(endpoint) {
+        const server = this.#holdings.get(endpoint);
+
+        this.#holdings.delete(endpoint);
+        return [{ op: 'remove', server: { ...server, type: 'down' } }, ...this.#offer(endpoint)];
+    }
+
+    #bearer(id) {
+        const [endpoint] = [...this.#holdings].find(([, server]) => server.id === id) ?? [];
+        return endpoint;
     }
 
     #withdraw(endpoint, reason) {
