@@ -1,14 +1,18 @@
 'use strict';
 
 // `node __test__/broker/latencies.js [times] [server]`: how long after a cause what is heard of a
-// Redis with the module promoter, in ms, over so many Redis servers (50). All on this machine.
+// Redis with a module, in ms, over so many Redis servers (50). The module is the promoter, except
+// where pods are told, which needs root. All on this machine.
 
 const { Broker, modulePath } = require('../helpers/broker.js');
 const { Ear } = require('../helpers/ear.js');
+const { KubernetesApi } = require('../helpers/kubernetes-api.js');
+const { Lan } = require('../helpers/lan.js');
 const { monotonicNow } = require('../helpers/program.js');
 const { freePort } = require('../helpers/udp.js');
 
 const KEYS = 1_000_000;
+const PODS = 10_000;
 
 const [times = 50, server = 'redis-server'] = process.argv.slice(2);
 
@@ -25,6 +29,20 @@ const TRIALS = {
     async SIGINT(broker, ear) {
         const since = broker.signal('SIGINT');
         return { 'down after it': await down(ear, since), 'gone after it': await gone(broker, since) };
+    },
+    async 'SHUTDOWN while a replica lags'(broker, ear) {
+        await broker.call('CONFIG', 'SET', 'repl-diskless-sync-delay', '0');
+        const config = ['--replicaof', '127.0.0.1', String(broker.port)];
+        const replica = await Broker.start({ config, module: null, server });
+        try {
+            await replica.logged('Finished with success');
+            process.kill(replica.pid, 'SIGSTOP');
+            await broker.call('SET', 'changed', '1');
+            const since = await broker.send('SHUTDOWN', 'NOSAVE');
+            return { 'down after it': await down(ear, since) };
+        } finally {
+            await replica.close();
+        }
     },
     async 'MODULE UNLOAD'(broker, ear) {
         const since = monotonicNow();
@@ -63,6 +81,11 @@ async function main() {
             note('ready: up after it', joined);
             Object.entries(measured).forEach(([what, value]) => note(`${name}: ${what}`, value));
         }
+        if (Lan.available) {
+            const { told, ended } = await endWithPods();
+            note(`SHUTDOWN NOSAVE, ${PODS} pods: last one told after it`, told);
+            note(`SHUTDOWN NOSAVE, ${PODS} pods: gone after it`, ended);
+        }
         note('SHUTDOWN NOSAVE without the module: gone after it', await endWithout('SHUTDOWN'));
         note('SIGTERM without the module: gone after it', await endWithout('SIGTERM'));
     }
@@ -72,12 +95,7 @@ async function main() {
 async function once(trial) {
     const port = await freePort();
     const ear = await Ear.open(port);
-    const env = {
-        REDIS_BROADCAST_INTERVAL: '600',
-        REDIS_BROADCAST_PORT: String(port),
-        SELECTED_INTERFACES: '127',
-    };
-    const broker = await Broker.start({ allowed: true, env, server });
+    const broker = await Broker.start({ allowed: true, env: environment(port), server });
     try {
         const { at: ready } = await broker.logged('Ready to accept connections');
         const { at } = await ear.up();
@@ -87,6 +105,32 @@ async function once(trial) {
     } finally {
         await Promise.all([broker.close(), ear.close()]);
     }
+}
+
+async function endWithPods() {
+    const port = await freePort();
+    const api = await KubernetesApi.start();
+    const pods = Array.from({ length: PODS }, (_, number) => `127.1.${number >> 8}.${number & 255}`);
+    pods.forEach((ip, number) => api.setPod(`pod-${number}`, { ip }));
+    const ear = await Ear.open(port, { address: pods.at(-1) });
+    const env = { ...api.env, ...environment(port) };
+    const broker = await Broker.start({ env, module: 'unicaster.so', server, within: api.inPod([]) });
+    try {
+        await ear.up();
+        const since = await broker.send('SHUTDOWN', 'NOSAVE');
+        const { at } = await ear.goodbye({}, since);
+        return { told: at - since, ended: await gone(broker, since) };
+    } finally {
+        await Promise.all([broker.close(), ear.close(), api.close()]);
+    }
+}
+
+function environment(port) {
+    return {
+        REDIS_BROADCAST_INTERVAL: '600',
+        REDIS_BROADCAST_PORT: String(port),
+        SELECTED_INTERFACES: '127',
+    };
 }
 
 async function endWithout(how) {

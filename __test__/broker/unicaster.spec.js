@@ -97,8 +97,12 @@ describeServersInPods('the module unicaster', server => {
         ears.push(await Ear.open(Number(env.REDIS_BROADCAST_PORT), { address: many.at(-1) }));
         await start({ env: { REDIS_BROADCAST_INTERVAL: '600' } });
         await ears.at(-1).up(at());
-        await broker.send('SHUTDOWN', 'NOSAVE');
-        await ears.at(-1).down(at());
+        const since = await broker.send('SHUTDOWN', 'NOSAVE');
+        await ears.at(-1).goodbye(at());
+        await broker.ended;
+        // Redis waits until all have heard it once, but not for saying it again.
+        const again = ears.at(-1).heard.filter(({ type }) => type === 'down').slice(1);
+        again.forEach(down => expect(down.at - since).toBeLessThan(AT_ONCE_MS));
     });
 
     it('should go on telling the pods that it knows while the API is away', async () => {

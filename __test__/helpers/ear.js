@@ -35,6 +35,11 @@ class Ear {
         return read(await this.#program.line(said('up', where, since), deadline));
     }
 
+    /** The first `down` that was heard after `since`, however many follow. */
+    async goodbye(where = {}, since = 0, deadline) {
+        return read(await this.#program.line(said('down', where, since), deadline));
+    }
+
     /** The first `down` that was heard after `since`, once all three have come. */
     async down(where = {}, since = 0, deadline) {
         const [first] = await this.#program.some(3, said('down', where, since), deadline);

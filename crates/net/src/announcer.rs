@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use imqueue_udp_core::Announcement;
 
@@ -64,10 +65,19 @@ impl Announcer {
         Ok(Self { owner, lease })
     }
 
-    /// Ends the heartbeats, then says `down` to all destinations. [`AnnouncerNotice::Stopped`]
-    /// follows. The `down` is said even if the announcer is dropped right after this.
+    /// Ends the heartbeats, then says `down` to all destinations, three times.
+    /// [`AnnouncerNotice::Stopped`] follows. The `down` is said even if the announcer is dropped
+    /// right after this.
     pub fn stop(&self) {
-        self.lease.send(Command::Stop(Arc::clone(&self.owner)));
+        self.lease
+            .send(Command::Stop(Arc::clone(&self.owner), None));
+    }
+
+    /// Like [`stop`](Self::stop), for whoever wants to be gone by `end`: all destinations are told
+    /// once, however long that takes, and again only as long as it is likely to end before `end`.
+    pub fn stop_by(&self, end: Instant) {
+        let owner = Arc::clone(&self.owner);
+        self.lease.send(Command::Stop(owner, Some(end)));
     }
 
     /// Sends to these destinations from now on. Those that were not among the former ones hear at

@@ -170,9 +170,9 @@ impl EventLoop {
                     speaker.resolved(now, &name, result);
                 }
             }
-            Command::Stop(owner) => {
+            Command::Stop(owner, end) => {
                 if let Some(speaker) = speaker_of(&owner, &mut self.speakers) {
-                    speaker.stop(now, &mut self.interfaces, &self.lookups);
+                    speaker.stop(now, end, &mut self.interfaces, &self.lookups);
                 }
             }
             Command::Subscribe(options, subscriber, ports) => {

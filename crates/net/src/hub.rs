@@ -11,6 +11,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::{self, UnboundedSender};
@@ -81,8 +82,8 @@ pub(crate) enum Command {
     Redirect(Arc<Owner>, Vec<Destination>),
     /// What a name among an announcer's destinations stands for.
     Resolved(Arc<Owner>, NameKey, io::Result<Vec<SocketAddr>>),
-    /// Says `down`.
-    Stop(Arc<Owner>),
+    /// Says `down`, more than once only as long as that ends in time.
+    Stop(Arc<Owner>, Option<Instant>),
     /// Brings along what the hub listens with, should this be the first listener.
     Subscribe(ListenerOptions, Arc<Subscriber>, fn() -> Box<dyn Listening>),
     Unsubscribe(Arc<Subscriber>),

@@ -51,6 +51,7 @@ mod destination;
 mod error;
 mod event_loop;
 mod flapping;
+mod goodbye;
 mod hub;
 mod inbox;
 mod interface;

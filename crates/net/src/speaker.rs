@@ -11,6 +11,7 @@ use imqueue_udp_core::{Announcement, Kind, Schedule};
 
 use crate::announcer::{AnnouncerOptions, Owner};
 use crate::destination::Destination;
+use crate::goodbye::Goodbyes;
 use crate::inbox::Messages;
 use crate::interface::Interfaces;
 use crate::lookup::{Lookups, Name, NameKey};
@@ -32,6 +33,8 @@ pub(crate) struct Speaker {
     announced: bool,
     /// Something went wrong in the last round.
     failing: bool,
+    /// When whoever stops it wants to be gone.
+    end: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -46,9 +49,6 @@ enum Target {
 /// before listeners behind it miss the broker.
 const INTERFACES_AGE: Duration = Duration::from_millis(500);
 
-/// How often `down` is said: if it gets lost, listeners keep a dead broker until its deadline.
-const GOODBYES: usize = 3;
-
 impl Speaker {
     /// One that has its first word to say `now`.
     pub(crate) fn new(options: AnnouncerOptions, owner: Arc<Owner>, now: Instant) -> Self {
@@ -61,6 +61,7 @@ impl Speaker {
             senders: Senders::default(),
             announced: false,
             failing: false,
+            end: None,
         }
     }
 
@@ -97,9 +98,7 @@ impl Speaker {
     ) {
         while let Some(kind) = self.schedule.poll_transmit(now) {
             match kind {
-                Kind::Down => {
-                    (0..GOODBYES).for_each(|_| self.send_round(now, kind, interfaces));
-                }
+                Kind::Down => self.say_goodbye(now, interfaces),
                 Kind::Up => {
                     self.look_up(now, lookups);
                     self.send_round(now, kind, interfaces);
@@ -108,11 +107,19 @@ impl Speaker {
         }
     }
 
-    /// Ends the heartbeats, and says `down` at once.
-    pub(crate) fn stop(&mut self, now: Instant, interfaces: &mut Interfaces, lookups: &Lookups) {
+    /// Ends the heartbeats, and says `down` at once, more than once only as long as that ends before
+    /// `end`.
+    pub(crate) fn stop(
+        &mut self,
+        now: Instant,
+        end: Option<Instant>,
+        interfaces: &mut Interfaces,
+        lookups: &Lookups,
+    ) {
         if self.is_done() {
             return;
         }
+        self.end = end;
         self.schedule.stop();
         self.handle_timeout(now, interfaces, lookups);
         self.notify(now, AnnouncerNotice::Stopped);
@@ -195,6 +202,17 @@ impl Speaker {
             target.add_routes(self.interface, interfaces, &mut routes);
         }
         routes
+    }
+
+    fn say_goodbye(&mut self, now: Instant, interfaces: &mut Interfaces) {
+        // Rounds take time, of which `now` knows nothing.
+        let mut goodbyes = Goodbyes::begin(Instant::now(), self.end);
+        loop {
+            self.send_round(now, Kind::Down, interfaces);
+            if !goodbyes.go_on(Instant::now()) {
+                return;
+            }
+        }
     }
 
     fn send_round(&mut self, now: Instant, kind: Kind, interfaces: &mut Interfaces) {
@@ -377,6 +395,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     use super::*;
+    use crate::goodbye::GOODBYES;
     use crate::socket;
     use crate::stats::SendStats;
 
@@ -433,7 +452,7 @@ mod tests {
         speaker.handle_timeout(start, &mut interfaces, &lookups);
         assert_eq!((heard(&listener), told(&speaker)), (0, vec![]));
 
-        speaker.stop(start, &mut interfaces, &lookups);
+        speaker.stop(start, None, &mut interfaces, &lookups);
         let goodbyes = (heard(&listener), told(&speaker));
         assert_eq!(goodbyes, (GOODBYES, vec!["stopped"]));
         assert_eq!(speaker.poll_timeout(), None);
@@ -482,8 +501,22 @@ mod tests {
         assert_eq!(heard(), [1, 1]);
 
         speaker.redirect(later, &[other], &mut interfaces, &lookups);
-        speaker.stop(later, &mut interfaces, &lookups);
+        speaker.stop(later, None, &mut interfaces, &lookups);
         assert_eq!(heard(), [0, GOODBYES]);
+    }
+
+    #[test]
+    fn whoever_wants_to_be_gone_already_says_goodbye_once() {
+        let listener = socket::sender(Ipv4Addr::LOCALHOST.into()).unwrap();
+        let destinations = vec![listener.local_addr().unwrap().into()];
+        let (lookups, start) = (lookups(), Instant::now());
+        let mut interfaces = Interfaces::default();
+        let mut speaker = speaker(destinations, start);
+        speaker.handle_timeout(start, &mut interfaces, &lookups);
+        assert_eq!((heard(&listener), told(&speaker)), (1, vec!["announced"]));
+
+        speaker.stop(start, Some(start), &mut interfaces, &lookups);
+        assert_eq!((heard(&listener), told(&speaker)), (1, vec!["stopped"]));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 use std::slice;
+use std::sync::OnceLock;
 
 use imqueue_udp_net::Level;
 
@@ -121,11 +122,15 @@ const PERSISTENCE: u64 = 1;
 const FLUSH: u64 = 2;
 const SHUTDOWN: u64 = 5;
 const CRON: u64 = 8;
+/// Since Redis 7.0.
+const EVENT_LOOP: u64 = 15;
 const CONFIG: u64 = 16;
 
 /// What Redis does itself, unlike what a child of it does.
 const SAVE_STARTS: u64 = 2;
 const APPEND_ONLY_SAVE_STARTS: u64 = 5;
+
+const SLEEP_BEGINS: u64 = 0;
 
 const FLUSH_ENDS: u64 = 1;
 const EVERY_DATABASE: i32 = -1;
@@ -141,12 +146,17 @@ pub(crate) enum Event {
     /// The main thread begins to save, and does nothing else until it is done.
     Saving,
     Shutdown,
+    /// It has done what was to be done. Comes as often as it reads from its clients.
+    Sleep,
 }
+
+/// They stay where they are as long as the server that has loaded us runs.
+static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
 
 /// Redis, for as long as a call of it lasts.
 pub(crate) struct Server<'a> {
     context: *mut Context,
-    functions: Functions,
+    functions: &'static Functions,
     _call: PhantomData<&'a Context>,
 }
 
@@ -155,8 +165,12 @@ impl Server<'_> {
     ///
     /// `context` is what Redis has just handed to us, and the call lasts as long as this lives.
     unsafe fn new(context: *mut Context) -> Option<Self> {
-        // SAFETY: promised by the caller.
-        let functions = unsafe { Functions::find(context) }?;
+        let find = || {
+            // SAFETY: promised by the caller.
+            let found = unsafe { Functions::find(context) }?;
+            Some(FUNCTIONS.get_or_init(|| found))
+        };
+        let functions = FUNCTIONS.get().or_else(find)?;
         Some(Self {
             context,
             functions,
@@ -221,14 +235,17 @@ impl Server<'_> {
         unsafe { (self.functions.flags)(self.context) }
     }
 
-    /// Whether it waits for its replicas before it ends.
+    /// Whether clients may not write for now. It costs next to nothing to ask.
+    pub(crate) fn is_paused(&self) -> bool {
+        // SAFETY: it needs nothing.
+        unsafe { (self.functions.is_paused)() != 0 }
+    }
+
+    /// Whether it waits for its replicas before it ends, which takes ten to twenty microseconds to
+    /// find out. Its clients are paused meanwhile.
     pub(crate) fn is_shutting_down(&self) -> bool {
         // SAFETY: the context is valid, and the information is freed once it has been read.
         unsafe {
-            // It pauses its clients meanwhile. That is cheap to ask, and hardly ever true.
-            if (self.functions.is_paused)() == 0 {
-                return false;
-            }
             let info = (self.functions.info)(self.context, c"server".as_ptr());
             let mut missing = ERROR;
             let field = c"shutdown_in_milliseconds".as_ptr();
@@ -317,7 +334,8 @@ pub unsafe fn load<R: Recipe>(context: *mut Context, arguments: Arguments, count
             server.log(Level::Error, &format!("not loaded: {error}"));
             return ERROR;
         }
-        for event in [ROLE, PERSISTENCE, FLUSH, SHUTDOWN, CRON] {
+        // The last one is refused where there is none: such a Redis does not wait for replicas.
+        for event in [ROLE, PERSISTENCE, FLUSH, SHUTDOWN, CRON, EVENT_LOOP] {
             server.subscribe(event);
         }
         if !server.subscribe(CONFIG) {
@@ -353,6 +371,7 @@ unsafe extern "C" fn on_event(
         (FLUSH, FLUSH_ENDS) if unsafe { is_everything(data.cast()) } => Event::Flushed,
         (PERSISTENCE, SAVE_STARTS | APPEND_ONLY_SAVE_STARTS) => Event::Saving,
         (SHUTDOWN, _) => Event::Shutdown,
+        (EVENT_LOOP, SLEEP_BEGINS) => Event::Sleep,
         // Events of a child that saves are among these. Nothing may be locked there.
         _ => return,
     };

@@ -5,11 +5,13 @@
 //! functions that it looks for. The rest is here:
 //!
 //! - `ffi.rs`: what Redis offers and what it calls, and all the unsafe code that this takes;
-//! - `module.rs`: the life of the module, on Redis' main thread;
+//! - `module.rs`: the life of the module, on Redis' main thread; whenever that is about to sleep, it
+//!   is asked whether it waits for replicas before it ends;
 //! - `settings.rs`: the environment and the arguments of `loadmodule`;
 //! - `endpoints.rs`: which addresses are announced, a function without side effects; `probe.rs`:
 //!   whether Redis really listens there;
-//! - `presence.rs`: one announcer an address, and the last word;
+//! - `presence.rs`: one announcer an address, and the last word, for which Redis waits: it is said three
+//!   times, or once if there are very many to be told;
 //! - `watch.rs`, `signals.rs`: a thread that follows this host's addresses, and hears at once of a
 //!   signal that Redis acts upon only a tenth of a second later.
 //!

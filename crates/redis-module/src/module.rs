@@ -61,6 +61,14 @@ const READ_AGAIN_UNTOLD: Duration = Duration::from_millis(500);
 /// the next one it has tried to end.
 const GOES_ON: u32 = 2;
 
+/// How often Redis may be asked whether it is about to end while its clients are paused, which can
+/// be for long. That takes it a hundredth of its time, or two.
+const ASK_EVERY: Duration = Duration::from_millis(1);
+
+/// How many times that it was not asked are made up for: an idle Redis is asked whenever something
+/// has come, since nothing else might come for long.
+const ASKS_MADE_UP_FOR: u32 = 50;
+
 struct Module {
     // In the order in which they are dropped: threads before what they use.
     recipe: Box<dyn Any + Send>,
@@ -76,6 +84,8 @@ struct Module {
     flushed: bool,
     /// How many crons there were since the goodbye.
     silent_crons: u32,
+    /// When it would have been asked last whether it is about to end, if it were regularly.
+    asked_at: Instant,
     /// Why nothing is announced, as it was told last.
     told: Option<Line>,
 }
@@ -112,6 +122,7 @@ pub(crate) fn load<R: Recipe>(server: &Server<'_>, arguments: &[String]) -> Resu
         was_replica: false,
         flushed: false,
         silent_crons: 0,
+        asked_at: Instant::now(),
         told: None,
     };
     *MODULE.lock().unwrap_or_else(PoisonError::into_inner) = Some(module);
@@ -137,6 +148,7 @@ pub(crate) fn handle(server: &Server<'_>, event: Event) {
     with_module(|module| match event {
         Event::Changed => module.refresh(server),
         Event::Cron => module.cron(server),
+        Event::Sleep => module.look_out_for_shutdown(server),
         Event::Flushed => module.flushed = true,
         // Saving can take minutes, and while it lasts Redis answers nobody. What is saved after
         // everything was deleted takes no time.
@@ -174,7 +186,7 @@ impl Module {
 
     /// A shutdown can wait for replicas, fail, or be called off; a save ends.
     fn follow_shutdown(&mut self, server: &Server<'_>) {
-        if server.is_shutting_down() {
+        if server.is_paused() && server.is_shutting_down() {
             self.presence.say_goodbye();
             self.silent_crons = 0;
         } else if self.presence.is_silent() {
@@ -183,6 +195,23 @@ impl Module {
                 self.silent_crons = 0;
                 self.presence.resume();
                 self.due = true;
+            }
+        }
+    }
+
+    /// A Redis that was told to end, and waits for its replicas, says so only when it is asked. It
+    /// pauses its clients, and this is called right after the command.
+    fn look_out_for_shutdown(&mut self, server: &Server<'_>) {
+        if !server.is_paused() {
+            return;
+        }
+        let now = Instant::now();
+        let next = self.asked_at.max(now - ASK_EVERY * ASKS_MADE_UP_FOR) + ASK_EVERY;
+        if next <= now {
+            self.asked_at = next;
+            if server.is_shutting_down() {
+                self.presence.say_goodbye();
+                self.silent_crons = 0;
             }
         }
     }

@@ -54,12 +54,20 @@ struct Announced {
     gone: bool,
 }
 
+/// How long the goodbye is repeated, in case that it gets lost, where it is said to many hosts each by
+/// itself: while it lasts, Redis waits. To so many that one round takes longer it is said once.
+const REPEATED_FOR: Duration = Duration::from_millis(50);
+
+/// So many hosts and fewer are told each time: that takes some milliseconds. Should it take longer,
+/// the machine is overloaded, and nothing is won by saying less.
+const FEW_HOSTS: usize = 1000;
+
 /// How long the main thread waits for the goodbye to be on its way. It takes less than a
 /// millisecond, unless the machine is overloaded.
 const PATIENCE: Duration = Duration::from_millis(40);
 
-/// And for each host that it is said to by itself, which takes a fifth of this. If the process were
-/// to end before all have heard, the others would miss the broker only when they time out.
+/// And for each host that it is said to by itself, which takes about a tenth of this. If the process
+/// were to end before all have heard, the others would miss the broker only when they time out.
 const PATIENCE_PER_HOST: Duration = Duration::from_micros(75);
 
 /// However many hosts there are.
@@ -131,9 +139,21 @@ impl Presence {
     /// Does not wait.
     pub(crate) fn say_goodbye(&self) {
         let mut state = self.state();
-        if !state.silent {
-            state.silent = true;
+        if state.silent {
+            return;
+        }
+        state.silent = true;
+        if state.told_by_themselves() <= FEW_HOSTS {
             state.announced.iter().for_each(|it| it.announcer.stop());
+            return;
+        }
+        let now = Instant::now();
+        let count = u32::try_from(state.announced.len()).unwrap_or(u32::MAX);
+        // One after the other is taken back. To repeat the first must not delay the last.
+        for (announced, number) in state.announced.iter().zip(1..) {
+            announced
+                .announcer
+                .stop_by(now + REPEATED_FOR * number / count);
         }
     }
 
@@ -227,8 +247,13 @@ impl State {
         self.lines.push((level, message));
     }
 
+    /// How many times a host is told, each by itself, until all know of all.
+    fn told_by_themselves(&self) -> usize {
+        self.announced.len() * self.hosts.len()
+    }
+
     fn patience(&self) -> Duration {
-        let hosts = u32::try_from(self.announced.len() * self.hosts.len()).unwrap_or(u32::MAX);
+        let hosts = u32::try_from(self.told_by_themselves()).unwrap_or(u32::MAX);
         let all_hosts = PATIENCE_PER_HOST.saturating_mul(hosts);
         PATIENCE.saturating_add(all_hosts).min(MAX_PATIENCE)
     }
