@@ -10,8 +10,8 @@ const BUILD_MS = 600_000;
  * them, and takes them away. What follows is built beforehand: a test has no time for that.
  */
 function createScene() {
+    const followers = [];
     let api;
-    let followers;
 
     const keep = follower => {
         followers.push(follower);
@@ -20,12 +20,8 @@ function createScene() {
 
     beforeAll(podsProgram, BUILD_MS);
 
-    beforeEach(() => {
-        followers = [];
-    });
-
     afterEach(async () => {
-        await Promise.all(followers.map(follower => follower.kill()));
+        await Promise.all(followers.splice(0).map(follower => follower.kill()));
         await api.close();
     });
 

@@ -22,7 +22,7 @@ class Sidecar {
      * @param {string[]} args
      * @param {object} [options]
      * @param {Record<string, string>} [options.env]
-     * @param {(line: string[]) => string[]} [options.within] - the command that runs a command
+     * @param {string[]} [options.within] - the command that runs it, with its arguments
      */
     static async start(args, options) {
         const healthPort = await freeTcpPort();
@@ -32,8 +32,8 @@ class Sidecar {
         return sidecar;
     }
 
-    constructor(healthPort, args, { env = {}, within = line => line } = {}) {
-        const [command, ...rest] = within([modulePath('imq-announcer'), ...args]);
+    constructor(healthPort, args, { env = {}, within = [] } = {}) {
+        const [command, ...rest] = [...within, modulePath('imq-announcer'), ...args];
         this.#healthPort = healthPort;
         this.#child = spawn(command, rest, {
             env: { ...process.env, ...env },

@@ -113,7 +113,7 @@ describe('a sidecar in a Kubernetes cluster', () => {
         const redis = await scene.redis();
         await scene.sidecar(redis, [], {
             env: { ...api.env, REDIS_BROADCAST_PORT: String(scene.port) },
-            within: line => api.inPod(line),
+            within: api.inPod([]),
         }, ['kubernetes']);
         await scene.ear.up();
     });
