@@ -6,6 +6,7 @@ const { once } = require('node:events');
 
 const { createScene } = require('../helpers/pods-scene.js');
 const { until } = require('../helpers/pods.js');
+const { onLinux } = require('../helpers/unless.js');
 
 /** How long whoever ends it may have to wait. */
 const END_MS = 100;
@@ -57,10 +58,9 @@ describe('it ends at once', () => {
     });
 });
 
-/** Only Linux shows threads, and the signals that they block, as files. */
-const testLinux = process.platform === 'linux' ? test : test.skip;
+const testOnLinux = onLinux('only Linux shows threads and their signals as files', test);
 
-testLinux('no signal lands in its thread, and it has only one', async () => {
+testOnLinux('no signal lands in its thread, and it has only one', async () => {
     const follower = scene.follow();
     await follower.says(/following/);
     const tasks = `/proc/${follower.pid}/task`;
@@ -76,7 +76,7 @@ testLinux('no signal lands in its thread, and it has only one', async () => {
     expect(threads).toHaveLength(2);
 });
 
-testLinux('many lives in one process leave nothing behind', async () => {
+testOnLinux('many lives in one process leave nothing behind', async () => {
     const follower = scene.follow();
     await follower.says(/following/);
     const count = kind => readdirSync(`/proc/${follower.pid}/${kind}`).length;
