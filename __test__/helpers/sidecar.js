@@ -5,7 +5,8 @@ const { get } = require('node:http');
 const { once } = require('node:events');
 const { createInterface } = require('node:readline');
 
-const { freeTcpPort, modulePath } = require('./broker.js');
+const { freeTcpPort } = require('../../demo/support/ports.js');
+const { modulePath } = require('./broker.js');
 const { monotonicNow } = require('./program.js');
 
 /** An `imq-announcer`, which tells of itself on a port of its own. */
