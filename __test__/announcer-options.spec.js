@@ -1,9 +1,6 @@
 'use strict';
 
-const { createHarness } = require('./helpers/harness.js');
-
-const rows = (error, table) => Object.entries(table).flatMap(([option, values]) => values
-    .map(value => [option, value, error]));
+const { createHarness, invalidOptions } = require('./helpers/harness.js');
 
 describe('options of Announcer', () => {
     let harness;
@@ -13,7 +10,7 @@ describe('options of Announcer', () => {
     });
 
     const invalid = [
-        ...rows(TypeError, {
+        ...invalidOptions(TypeError, {
             host: [undefined, null, 7],
             port: [undefined, null, '6379'],
             name: [null, 7],
@@ -23,7 +20,7 @@ describe('options of Announcer', () => {
             destinations: [null, '127.0.0.1', [7], [['127.0.0.1']]],
             logger: [null, {}],
         }),
-        ...rows(RangeError, {
+        ...invalidOptions(RangeError, {
             host: ['', 'a b', '10.0.0.1:6379', '[fd00::1]', 'h'.repeat(254), 'a\tb'],
             port: [0, 65536, 1.5],
             name: ['', 'a\tb', 'n'.repeat(256)],

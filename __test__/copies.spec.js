@@ -7,10 +7,10 @@ const { join } = require('node:path');
 const { ROOT } = require('./helpers/run-node.js');
 const { Sender, datagram, freePort } = require('./helpers/udp.js');
 const { createLogger } = require('./helpers/harness.js');
+const { onLinux } = require('./helpers/unless.js');
 const { until } = require('./helpers/fleet.js');
 
-/** Only Linux shows threads as files. */
-const onLinux = process.platform === 'linux' ? it : it.skip;
+const itOnLinux = onLinux('only Linux shows threads as files', it);
 
 /**
  * As where two versions of the package are in one dependency tree: each has a native library, a hub
@@ -55,7 +55,7 @@ describe('two copies of the package in one process', () => {
 
     const added = (manager, id) => until(manager, 'add', server => server.id === id);
 
-    onLinux('should have a thread each', () => {
+    itOnLinux('should have a thread each', () => {
         const threads = fs.readdirSync('/proc/self/task')
             .map(id => fs.readFileSync(`/proc/self/task/${id}/comm`, 'utf8').trim());
         expect(threads.filter(name => name === 'imq-udp-hub')).toHaveLength(2);

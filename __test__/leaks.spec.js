@@ -2,14 +2,14 @@
 
 const { runNode } = require('./helpers/run-node.js');
 const { freePort } = require('./helpers/udp.js');
+const { onLinux } = require('./helpers/unless.js');
 
 const MEGABYTE = 2 ** 20;
 
-/** Only Linux shows descriptors and threads as files. */
-const onLinux = process.platform === 'linux' ? it : it.skip;
+const itOnLinux = onLinux('only Linux shows descriptors and threads as files', it);
 
 describe('ten thousand managers, one after the other', () => {
-    onLinux('should leave no memory, no threads and no descriptors behind', async () => {
+    itOnLinux('should leave no memory, no threads and no descriptors behind', async () => {
         const port = await freePort();
         const source = `
             const { readdirSync } = require('node:fs');

@@ -1,9 +1,6 @@
 'use strict';
 
-const { createHarness, createLogger } = require('./helpers/harness.js');
-
-const rows = (error, table) => Object.entries(table).flatMap(([option, values]) => values
-    .map(value => [option, value, error]));
+const { createHarness, createLogger, invalidOptions } = require('./helpers/harness.js');
 
 describe('options of RustUDPClusterManager', () => {
     let harness;
@@ -13,7 +10,7 @@ describe('options of RustUDPClusterManager', () => {
     });
 
     const invalid = [
-        ...rows(TypeError, {
+        ...invalidOptions(TypeError, {
             port: [null, '63000', true, {}],
             address: [63000, true, {}],
             limitedAddress: [63000, {}],
@@ -25,7 +22,7 @@ describe('options of RustUDPClusterManager', () => {
             name: [null, 7, {}, [7], [undefined], Array(1)],
             logger: [null, 'console', {}, { log() {}, info() {}, warn() {} }],
         }),
-        ...rows(RangeError, {
+        ...invalidOptions(RangeError, {
             port: [0, -1, 65536, 63000.5, NaN, Infinity],
             address: ['localhost', '10.0.1', '256.0.0.1', 'fd00::1', ' 10.0.1.255'],
             limitedAddress: ['everywhere'],

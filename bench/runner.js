@@ -1,10 +1,9 @@
 'use strict';
 
-const dgram = require('node:dgram');
 const { fork } = require('node:child_process');
 const { join } = require('node:path');
-const { once } = require('node:events');
 
+const { freeUdpPort } = require('../demo/support/ports');
 const { Sender } = require('./sender');
 
 const TRIAL = join(__dirname, 'trial.js');
@@ -32,7 +31,7 @@ async function runTrials(metric, options, progress) {
 }
 
 async function runTrial(metric, subject, { peer, quick }) {
-    const settings = { metric: metric.name, subject, peer, quick, port: await freePort() };
+    const settings = { metric: metric.name, subject, peer, quick, port: await freeUdpPort() };
     const child = fork(TRIAL, [JSON.stringify(settings)], { execArgv: ['--expose-gc'] });
     const sender = new Sender(settings.port);
     const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
@@ -65,16 +64,6 @@ function outcome(child, sender) {
             reject(new Error(`the trial ended with ${signal ?? `code ${code}`}`));
         });
     });
-}
-
-/** A port that nobody listens to at the moment. */
-async function freePort() {
-    const socket = dgram.createSocket('udp4').bind(0);
-    await once(socket, 'listening');
-    const { port } = socket.address();
-    socket.close();
-    await once(socket, 'close');
-    return port;
 }
 
 exports.runTrials = runTrials;

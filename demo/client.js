@@ -2,13 +2,13 @@
 
 // The client. The line that matters is `clusterManagers`; the rest lets the demo look inside.
 
-const { setImmediate, setInterval, setTimeout } = require('node:timers/promises');
+const { setInterval, setTimeout } = require('node:timers/promises');
 const { RustUDPClusterManager } = require('imqueue-udp-cluster');
 
 const { CalculatorClient } = require('./support/calculator');
 const { Ledger } = require('./support/ledger');
+const { generate } = require('./support/load');
 const { logger } = require('./support/logger');
-const { now } = require('./support/clock');
 const { observeManager, observeQueue } = require('./support/observe');
 const { report, serve, settings } = require('./support/parent');
 
@@ -39,7 +39,8 @@ serve({
 
     startLoad({ rate }) {
         const stop = new AbortController();
-        const done = Promise.all([generate(rate, stop.signal), tick(stop.signal)]);
+        const call = () => ledger.call(number => client.double(number)).catch(() => {});
+        const done = Promise.all([generate(rate, call, stop.signal), tick(stop.signal)]);
 
         load = { stop, done };
     },
@@ -52,21 +53,6 @@ serve({
         return ledger.result();
     },
 });
-
-/** So many calls a second, at even intervals, whether or not those before are answered. */
-async function generate(rate, signal) {
-    const start = now();
-    let count = 0;
-
-    while (!signal.aborted) {
-        for (const due = (now() - start) * rate / 1000; count < due; count++) {
-            ledger.call(number => client.double(number)).catch(() => {});
-            // @imqueue/core takes the next broker only once the message before is on its way.
-            await setImmediate();
-        }
-        await setTimeout(1);
-    }
-}
 
 /** Once a second, how it goes. */
 async function tick(signal) {

@@ -5,7 +5,8 @@ const { mkdtempSync, rmSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const { join } = require('node:path');
 
-const { Broker, freeTcpPort } = require('../helpers/broker.js');
+const { freeTcpPort } = require('../../demo/support/ports.js');
+const { Broker } = require('../helpers/broker.js');
 const { Ear } = require('../helpers/ear.js');
 const { monotonicNow } = require('../helpers/program.js');
 const { nothingFor } = require('../helpers/said.js');

@@ -13,7 +13,8 @@ const { parseAllDocuments } = require('yaml');
 
 const { scripts } = require('../../package.json');
 const { Broker, modulePath } = require('../helpers/broker.js');
-const { Lan, describeHosts } = require('../helpers/lan.js');
+const { createScene } = require('../helpers/hosts-scene.js');
+const { describeHosts } = require('../helpers/lan.js');
 const { describeModules } = require('../helpers/servers.js');
 const { variables } = require('../helpers/variables.js');
 
@@ -177,27 +178,19 @@ describeModules('the examples, when they are run', () => {
 });
 
 describeHosts('the service of the examples', () => {
-    let broker;
-    let lan;
+    const scene = createScene(2);
     let service;
 
-    afterEach(async () => {
-        service?.kill('SIGKILL');
-        await broker?.close();
-        await lan?.close();
-    });
+    afterEach(() => service?.kill('SIGKILL'));
 
     it('should tell which brokers come and go, and end when it is told to', async () => {
-        lan = new Lan(2);
-        const [command, ...args] = [...lan.within(1), ...COMPOSE.services.service.command];
+        const [command, ...args] = [...scene.lan.within(1), ...COMPOSE.services.service.command];
         service = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
         const ended = once(service, 'close');
         const lines = createInterface({ input: service.stdout })[Symbol.asyncIterator]();
         await said(lines, 'listening');
 
-        broker = await Broker.start({
-            config: ['--protected-mode', 'no'], port: 6379, within: lan.within(2),
-        });
+        const broker = await scene.redis(2);
         await said(lines, 'joined 10.77.0.2:6379');
         broker.signal('SIGTERM');
         await said(lines, 'left 10.77.0.2:6379');

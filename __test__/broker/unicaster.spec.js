@@ -3,7 +3,8 @@
 const { Broker, modulePath } = require('../helpers/broker.js');
 const { Ear } = require('../helpers/ear.js');
 const { KubernetesApi } = require('../helpers/kubernetes-api.js');
-const { Lan, describeHosts } = require('../helpers/lan.js');
+const { createScene } = require('../helpers/hosts-scene.js');
+const { describeHosts } = require('../helpers/lan.js');
 const { monotonicNow } = require('../helpers/program.js');
 const { isAdd, isRemove, nothingFor, outcome } = require('../helpers/said.js');
 const { describeServersInPods } = require('../helpers/servers.js');
@@ -161,37 +162,18 @@ describeServersInPods('the module unicaster', server => {
 });
 
 describeHosts('pods on hosts of their own', () => {
-    let broker;
-    let lan;
-
-    afterEach(async () => {
-        await broker?.close();
-        await lan?.close();
-    });
+    const scene = createScene(3, MODULE);
 
     it('should find, and miss, a Redis with the module unicaster', async () => {
-        lan = new Lan(3);
-        const api = lan.run(1, 'kubernetes-api.js', {});
-        const { env } = await api.line(({ event }) => event === 'listening');
-        const ask = async (...question) => (await api.ask(JSON.stringify(question))).value;
-        for (const number of [2, 3]) {
-            await ask('setPod', `pod-${number}`, { ip: `10.77.0.${number}` });
-        }
         const listeners = [
-            ...await lan.listen([2]),
-            ...await lan.listen([3], {}, { script: 'core-listen-process.js' }),
+            ...await scene.lan.listen([2]),
+            ...await scene.lan.listen([3], {}, { script: 'core-listen-process.js' }),
         ];
-        broker = await Broker.start({
-            ...MODULE,
-            config: ['--protected-mode', 'no'],
-            env,
-            within: [...lan.within(1), ...await ask('inPod', [])],
-        });
+        const broker = await scene.redis(1, await scene.kubernetes(1, [2, 3]));
         await Promise.all(listeners.map(listener => listener.line(isAdd)));
 
         broker.signal('SIGTERM');
         await Promise.all(listeners.map(listener => listener.line(isRemove)));
         expect(listeners.map(outcome)).toEqual(Array(2).fill({ adds: 1, removes: 1 }));
-        await api.end();
     });
 });

@@ -1,5 +1,6 @@
 'use strict';
 
+const { onLinux } = require('../helpers/unless.js');
 const { DIFFERENCES, DRAIN } = require('./differences.js');
 const { Subject } = require('./subject.js');
 const { countDifferences, describeFailure } = require('./report.js');
@@ -8,11 +9,10 @@ const { selectSequences } = require('./selection.js');
 
 const SEQUENCES = 200;
 
-/** Stopped processes are watched through /proc. */
-const onLinux = process.platform === 'linux' ? it : it.skip;
+const itOnLinux = onLinux('stopped processes are watched through /proc', it);
 
 describe('the manager and the one of @imqueue/core 2.0.26', () => {
-    onLinux('should differ in what they tell a cluster only as documented', async () => {
+    itOnLinux('should differ in what they tell a cluster only as documented', async () => {
         const seed = String(Date.now());
         console.info(`node __test__/differential/run.js --seed ${seed} --sequences ${SEQUENCES}`);
 

@@ -8,9 +8,8 @@ const { mkdtempSync, rmSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const { join } = require('node:path');
 
-const { Broker } = require('../helpers/broker.js');
-const { Lan, describeHosts } = require('../helpers/lan.js');
-const { Sidecar } = require('../helpers/sidecar.js');
+const { createScene } = require('../helpers/hosts-scene.js');
+const { describeHosts } = require('../helpers/lan.js');
 
 const INTERVAL = { REDIS_BROADCAST_INTERVAL: '0.5' };
 const CORRECTION_MS = 500;
@@ -23,21 +22,14 @@ const KUBERNETES = 5;
 const [CRASHING, LEAVING] = BROKERS.map(number => `10.77.0.${number}:6379`);
 
 describeHosts('a service and its client', () => {
+    const scene = createScene(KUBERNETES);
     let directory;
-    let lan;
-    let things;
 
     beforeEach(() => {
         directory = mkdtempSync(join(tmpdir(), 'imqueue-e2e-'));
-        things = [];
-        lan = new Lan(KUBERNETES);
     });
 
-    afterEach(async () => {
-        await Promise.all(things.map(thing => thing.close()));
-        await lan?.close();
-        rmSync(directory, { recursive: true, force: true });
-    });
+    afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
     it.each([
         ['the module promoter', redisWith('promoter.so', onHost)],
@@ -68,7 +60,8 @@ describeHosts('a service and its client', () => {
     /** Starts a member. Clients leave their process id in the directory for temporary files. */
     async function enter(host) {
         const options = { kind: MEMBERS[host], aliveTimeoutCorrection: CORRECTION_MS };
-        const member = lan.run(host, 'rpc-process.js', options, { env: { TMPDIR: directory } });
+        const env = { TMPDIR: directory };
+        const member = scene.lan.run(host, 'rpc-process.js', options, { env });
         await member.line(({ event }) => event === 'started');
         return member;
     }
@@ -77,48 +70,30 @@ describeHosts('a service and its client', () => {
     function redisWith(module, place) {
         return async () => {
             const { env, within } = await place();
-            return Promise.all(BROKERS.map(host => redis(host, { env, module, within })));
+            const options = { env: { ...INTERVAL, ...env }, module, within };
+            return Promise.all(BROKERS.map(host => scene.redis(host, options)));
         };
     }
 
     /** By the sidecar, of which a crash of its Redis is to be heard, and that is told to leave. */
     function sidecarTo(recipe, place) {
         return async () => {
+            const servers = await redisWith(null, onHost)();
             const { env, within } = await place();
-            const servers = await Promise.all(BROKERS.map(host => redis(host, { module: null })));
-            const sidecars = await Promise.all(BROKERS.map(host => Sidecar.start([recipe], {
-                env: { ...INTERVAL, ...env },
-                within: line => [...lan.within(host), ...within, ...line],
-            })));
-            things.push(...sidecars);
+            const options = { env: { ...INTERVAL, ...env }, within };
+            const sidecars = await Promise.all(
+                BROKERS.map(host => scene.sidecar(host, [recipe], options)),
+            );
             return [servers[0], sidecars[1]];
         };
     }
 
-    async function redis(host, { env, module, within = [] }) {
-        const broker = await Broker.start({
-            config: ['--protected-mode', 'no'],
-            env: { ...INTERVAL, ...env },
-            module,
-            port: 6379,
-            within: [...lan.within(host), ...within],
-        });
-        things.push(broker);
-        return broker;
-    }
-
     function onHost() {
-        return { env: {}, within: [] };
+        return {};
     }
 
-    async function inPods() {
-        const api = lan.run(KUBERNETES, 'kubernetes-api.js', { host: `10.77.0.${KUBERNETES}` });
-        const { env } = await api.line(({ event }) => event === 'listening');
-        const ask = async (...question) => (await api.ask(JSON.stringify(question))).value;
-        for (const host of Object.keys(MEMBERS)) {
-            await ask('setPod', `pod-${host}`, { ip: `10.77.0.${host}` });
-        }
-        return { env, within: await ask('inPod', []) };
+    function inPods() {
+        return scene.kubernetes(KUBERNETES, Object.keys(MEMBERS));
     }
 });
 

@@ -3,12 +3,12 @@
 const { execFileSync, spawn } = require('node:child_process');
 const { once } = require('node:events');
 const { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } = require('node:fs');
-const { createServer } = require('node:net');
 const { tmpdir } = require('node:os');
 const { join } = require('node:path');
 const { createInterface } = require('node:readline');
 const { Redis } = require('ioredis');
 
+const { freeTcpPort } = require('../../demo/support/ports.js');
 const { monotonicNow } = require('./program.js');
 
 const DIST = join(__dirname, '..', '..', 'dist');
@@ -208,14 +208,4 @@ function modulePath(name) {
     return path;
 }
 
-/** A TCP port that nobody listens on at the moment. */
-async function freeTcpPort() {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address();
-    server.close();
-    await once(server, 'close');
-    return port;
-}
-
-module.exports = { Broker, freeTcpPort, modulePath };
+module.exports = { Broker, modulePath };

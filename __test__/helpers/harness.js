@@ -80,9 +80,18 @@ function createCluster(more = {}) {
     };
 }
 
+/** Rows for `it.each`: an option, a value that it cannot have, and the error that says so. */
+function invalidOptions(error, table) {
+    return Object.entries(table).flatMap(
+        ([option, values]) => values.map(value => [option, value, error]),
+    );
+}
+
 /** Lets every microtask that is due run. */
 function settle() {
     return new Promise(resolve => jest.requireActual('node:timers').setImmediate(resolve));
 }
 
-module.exports = { aRecord, aServer, createCluster, createHarness, createLogger, settle };
+module.exports = {
+    aRecord, aServer, createCluster, createHarness, createLogger, invalidOptions, settle,
+};

@@ -86,6 +86,11 @@ class KubernetesApi {
         return `https://${this.#addresses[0]}:${this.#port}`;
     }
 
+    /** Where the pods are. */
+    get namespace() {
+        return this.#namespace;
+    }
+
     /** By which a pod finds the API. */
     get env() {
         return {

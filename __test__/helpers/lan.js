@@ -4,6 +4,7 @@ const { execFileSync } = require('node:child_process');
 const { existsSync, readdirSync } = require('node:fs');
 
 const { Program } = require('./program.js');
+const { noNamespaces, unless } = require('./unless.js');
 
 const NAMESPACES = '/run/netns';
 const NAMESPACE = /^imq-(\d+)-/;
@@ -22,10 +23,6 @@ class Lan {
     #prefix;
     #programs = new Set();
     #switch;
-
-    static get available() {
-        return process.platform === 'linux' && process.getuid() === 0;
-    }
 
     /** @param {number} hosts - how many there are on the bridge */
     constructor(hosts) {
@@ -157,11 +154,7 @@ class Lan {
 
 /** Like `describe`, for tests in a {@link Lan}: where there can be none, they are skipped. */
 function describeHosts(title, body) {
-    if (Lan.available) {
-        describe(title, body);
-    } else {
-        describe.skip(`${title} (network namespaces need root on Linux)`, body);
-    }
+    unless(noNamespaces('network'), describe)(title, body);
 }
 
 /** Takes away what a test run left behind that was killed. */

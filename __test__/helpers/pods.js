@@ -33,7 +33,7 @@ class Follower {
      */
     static start(api, options = {}) {
         const all = {
-            namespace: 'prod',
+            namespace: api.namespace,
             url: api.url,
             caFile: join(api.files, 'ca.crt'),
             tokenFile: join(api.files, 'token'),
@@ -49,6 +49,11 @@ class Follower {
     static startInPod(api, options = {}) {
         const line = api.inPod([podsProgram(), JSON.stringify(options)]);
         return new Follower(line, { ...process.env, ...api.env });
+    }
+
+    /** Starts it where there is neither a service account nor an API. */
+    static startOutside() {
+        return new Follower([podsProgram()], { PATH: process.env.PATH });
     }
 
     constructor(line, env) {

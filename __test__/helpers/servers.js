@@ -1,53 +1,39 @@
 'use strict';
 
 const { SERVERS, ensureServer } = require('../../scripts/setup-other-redis.js');
-const { Lan } = require('./lan.js');
+const { noNamespaces, unless } = require('./unless.js');
 
 const ELSEWHERE = process.platform !== 'linux' && 'modules are for Linux';
 
 /** Like `describe`, for tests of modules: where there can be none, they are skipped. */
 function describeModules(title, body) {
-    describeUnless(ELSEWHERE, title, body);
+    unless(ELSEWHERE, describe)(title, body);
 }
 
 /**
  * Like `describe`, once for the server that is installed and for each other one: `body` gets the
- * program. Where a server cannot be had, its tests are skipped.
+ * program. Where there is something `against` it, or a server cannot be had, tests are skipped.
  */
-function describeServers(title, body) {
-    describeUnless(ELSEWHERE, `${title}, on the redis-server that is installed`, () => {
+function describeServers(title, body, against = ELSEWHERE) {
+    unless(against, describe)(`${title}, on the redis-server that is installed`, () => {
         body('redis-server');
     });
     for (const name of Object.keys(SERVERS)) {
         const { program, reason } = find(name);
-        describeUnless(reason, `${title}, on ${name}`, () => body(program));
+        unless(against || reason, describe)(`${title}, on ${name}`, () => body(program));
     }
 }
 
 /** Like `describeServers`, for servers that run as in a pod. */
 function describeServersInPods(title, body) {
-    if (Lan.available) {
-        describeServers(title, body);
-    } else {
-        describe.skip(`${title} (mount namespaces need root on Linux)`, () => {
-            describeServers(title, body);
-        });
-    }
+    describeServers(title, body, noNamespaces('mount'));
 }
 
 function find(name) {
     try {
-        return { program: ensureServer(name), reason: ELSEWHERE };
+        return { program: ensureServer(name), reason: undefined };
     } catch (error) {
         return { program: undefined, reason: error.message };
-    }
-}
-
-function describeUnless(reason, title, body) {
-    if (reason) {
-        describe.skip(`${title} (${reason})`, body);
-    } else {
-        describe(title, body);
     }
 }
 

@@ -5,7 +5,8 @@ const { get } = require('node:http');
 const { once } = require('node:events');
 const { createInterface } = require('node:readline');
 
-const { freeTcpPort, modulePath } = require('./broker.js');
+const { freeTcpPort } = require('../../demo/support/ports.js');
+const { modulePath } = require('./broker.js');
 const { monotonicNow } = require('./program.js');
 
 /** An `imq-announcer`, which tells of itself on a port of its own. */
@@ -22,7 +23,7 @@ class Sidecar {
      * @param {string[]} args
      * @param {object} [options]
      * @param {Record<string, string>} [options.env]
-     * @param {(line: string[]) => string[]} [options.within] - the command that runs a command
+     * @param {string[]} [options.within] - the command that runs it, with its arguments
      */
     static async start(args, options) {
         const healthPort = await freeTcpPort();
@@ -32,8 +33,8 @@ class Sidecar {
         return sidecar;
     }
 
-    constructor(healthPort, args, { env = {}, within = line => line } = {}) {
-        const [command, ...rest] = within([modulePath('imq-announcer'), ...args]);
+    constructor(healthPort, args, { env = {}, within = [] } = {}) {
+        const [command, ...rest] = [...within, modulePath('imq-announcer'), ...args];
         this.#healthPort = healthPort;
         this.#child = spawn(command, rest, {
             env: { ...process.env, ...env },

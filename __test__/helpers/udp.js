@@ -3,18 +3,10 @@
 const dgram = require('node:dgram');
 const { once } = require('node:events');
 
+const { freeUdpPort: freePort } = require('../../demo/support/ports.js');
+
 /** Everything a test sends stays on this machine. */
 const LOOPBACK = '127.0.0.1';
-
-/** A UDP port that nobody listens to at the moment. */
-async function freePort() {
-    const socket = dgram.createSocket('udp4').bind(0);
-    await once(socket, 'listening');
-    const { port } = socket.address();
-    socket.close();
-    await once(socket, 'close');
-    return port;
-}
 
 /** A broker's datagram, as the Redis module writes it. */
 function datagram({

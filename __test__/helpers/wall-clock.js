@@ -13,10 +13,6 @@ class WallClock {
     #directory = mkdtempSync(join(tmpdir(), 'imqueue-udp-clock-'));
     #offset = join(this.#directory, 'offset');
 
-    static get available() {
-        return process.platform === 'linux';
-    }
-
     constructor() {
         const library = join(this.#directory, 'wall-clock.so');
 

@@ -1,5 +1,6 @@
 'use strict';
 
+const { onLinux } = require('../helpers/unless.js');
 const { FLOODS, judge } = require('./floods.js');
 const { Siege } = require('./siege.js');
 
@@ -16,10 +17,7 @@ const BUILD_LIMIT_MS = 180_000;
 /** Short, so that the invented are soon gone. */
 const OPTIONS = { aliveTimeoutCorrection: 2000 };
 
-/** Only Linux tells what it dropped. */
-const onLinux = process.platform === 'linux' ? describe : describe.skip;
-
-onLinux('a flood', () => {
+onLinux('only Linux tells what it dropped', describe)('a flood', () => {
     let siege;
     let idle;
 

@@ -1,27 +1,18 @@
 'use strict';
 
-const { KubernetesApi } = require('../helpers/kubernetes-api.js');
-const { Follower, podsProgram, until } = require('../helpers/pods.js');
+const { createScene } = require('../helpers/pods-scene.js');
+const { until } = require('../helpers/pods.js');
 const { nothingFor } = require('../helpers/said.js');
-
-const BUILD_MS = 600_000;
 
 /** The longest pause between attempts, and the time that one of them may take. */
 const RECOVERY_MS = 5000 + 1000;
 
+const scene = createScene();
 let api;
-let follower;
-
-beforeAll(podsProgram, BUILD_MS);
 
 beforeEach(async () => {
-    api = await KubernetesApi.start();
+    api = await scene.api();
     api.setPod('web-1', { ip: '10.1.0.1' });
-});
-
-afterEach(async () => {
-    await follower?.kill();
-    await api.close();
 });
 
 /** What the API does, what is said of it, and how it comes right. */
@@ -48,7 +39,7 @@ const faults = [
 describe.each(faults)('an API that %s', (_, says, begin, end = () => api.restore()) => {
     test('at first is asked again until it answers', async () => {
         await begin();
-        follower = Follower.start(api);
+        const follower = scene.follow();
         const said = await follower.says(says);
         expect(said).toContain('there is no pod to announce to');
         expect(said).not.toContain('\n');
@@ -60,7 +51,7 @@ describe.each(faults)('an API that %s', (_, says, begin, end = () => api.restore
     });
 
     test('later on takes no pod away, and what happened meanwhile is known after it', async () => {
-        follower = Follower.start(api);
+        const follower = scene.follow();
         await until(() => api.watching === 1);
         await begin();
         // What has failed before shows no more; and a list is needed, too.
@@ -77,8 +68,10 @@ describe.each(faults)('an API that %s', (_, says, begin, end = () => api.restore
 });
 
 describe('what shows nowhere but in the requests', () => {
+    let follower;
+
     beforeEach(async () => {
-        follower = Follower.start(api, { watch: 30_000 });
+        follower = scene.follow({ watch: 30_000 });
         await until(() => api.watching === 1);
     });
 
@@ -121,7 +114,7 @@ describe('what shows nowhere but in the requests', () => {
 });
 
 test('a watch that went mute is replaced', async () => {
-    follower = Follower.start(api);
+    const follower = scene.follow();
     await until(() => api.watching === 1);
     api.mute();
     api.setPod('web-2', { ip: '10.1.0.2' });
@@ -132,7 +125,7 @@ test('a watch that went mute is replaced', async () => {
 });
 
 test('a line that is no event does not stop it', async () => {
-    follower = Follower.start(api, { watch: 30_000 });
+    const follower = scene.follow({ watch: 30_000 });
     await until(() => api.watching === 1);
     api.babble('<html>');
     await follower.says(/answers nonsense: .*<html>/);
@@ -142,7 +135,7 @@ test('a line that is no event does not stop it', async () => {
 
 test('an API that throttles is not asked before the time that it names', async () => {
     api.throttle('list', 2, 1);
-    follower = Follower.start(api);
+    const follower = scene.follow();
     await follower.tells(['10.1.0.1']);
     const [first, second] = api.requests;
     expect(second.at - first.at).toBeGreaterThanOrEqual(2000);
@@ -152,14 +145,14 @@ test('the rest of a list that was forgotten is asked for anew', async () => {
     for (let number = 2; number <= 600; number += 1) {
         api.setPod(`web-${number}`, { ip: `10.2.${number >> 8}.${number & 255}` });
     }
-    follower = Follower.start(api);
+    const follower = scene.follow();
     await until(() => api.count('list') === 1);
     api.compact();
     await until(() => follower.told.at(-1)?.length === 600);
 });
 
 test('a failure is one line, however often it is met', async () => {
-    follower = Follower.start(api);
+    const follower = scene.follow();
     await until(() => api.watching === 1);
     api.fail('all', { code: 500 });
     await until(() => api.requests.filter(({ code }) => code === 500).length >= 5);

@@ -4,32 +4,24 @@ const { readFileSync, readdirSync } = require('node:fs');
 const { createServer } = require('node:net');
 const { once } = require('node:events');
 
-const { KubernetesApi } = require('../helpers/kubernetes-api.js');
-const { Follower, podsProgram, until } = require('../helpers/pods.js');
-
-const BUILD_MS = 600_000;
+const { createScene } = require('../helpers/pods-scene.js');
+const { until } = require('../helpers/pods.js');
+const { onLinux } = require('../helpers/unless.js');
 
 /** How long whoever ends it may have to wait. */
 const END_MS = 100;
 
+const scene = createScene();
 let api;
-let follower;
-
-beforeAll(podsProgram, BUILD_MS);
 
 beforeEach(async () => {
-    api = await KubernetesApi.start();
+    api = await scene.api();
     api.setPod('web-1', { ip: '10.1.0.1' });
-});
-
-afterEach(async () => {
-    await follower?.kill();
-    await api.close();
 });
 
 describe('it ends at once', () => {
     test('while it watches', async () => {
-        follower = Follower.start(api);
+        const follower = scene.follow();
         await follower.says(/following/);
         expect(await follower.end()).toBeLessThan(END_MS);
         await until(() => api.watching === 0);
@@ -37,14 +29,14 @@ describe('it ends at once', () => {
 
     test.each(['list', 'watch'])('while a %s is not answered', async verb => {
         api.hang(verb);
-        follower = Follower.start(api, { timeout: 60_000 });
+        const follower = scene.follow({ timeout: 60_000 });
         await until(() => api.count(verb) === 1);
         expect(await follower.end()).toBeLessThan(END_MS);
     });
 
     test('while it waits for its next attempt', async () => {
         api.throttle('list', 60);
-        follower = Follower.start(api);
+        const follower = scene.follow();
         await follower.says(/answers 429/);
         expect(await follower.end()).toBeLessThan(END_MS);
     });
@@ -56,7 +48,7 @@ describe('it ends at once', () => {
         await once(server, 'listening');
         try {
             const url = `https://127.0.0.1:${server.address().port}`;
-            follower = Follower.start(api, { url, timeout: 60_000 });
+            const follower = scene.follow({ url, timeout: 60_000 });
             await until(() => sockets.length === 1);
             expect(await follower.end()).toBeLessThan(END_MS);
         } finally {
@@ -66,11 +58,10 @@ describe('it ends at once', () => {
     });
 });
 
-/** Only Linux shows threads, and the signals that they block, as files. */
-const testLinux = process.platform === 'linux' ? test : test.skip;
+const testOnLinux = onLinux('only Linux shows threads and their signals as files', test);
 
-testLinux('no signal lands in its thread, and it has only one', async () => {
-    follower = Follower.start(api);
+testOnLinux('no signal lands in its thread, and it has only one', async () => {
+    const follower = scene.follow();
     await follower.says(/following/);
     const tasks = `/proc/${follower.pid}/task`;
     const threads = readdirSync(tasks).map(id => readFileSync(`${tasks}/${id}/status`, 'utf8'));
@@ -85,8 +76,8 @@ testLinux('no signal lands in its thread, and it has only one', async () => {
     expect(threads).toHaveLength(2);
 });
 
-testLinux('many lives in one process leave nothing behind', async () => {
-    follower = Follower.start(api);
+testOnLinux('many lives in one process leave nothing behind', async () => {
+    const follower = scene.follow();
     await follower.says(/following/);
     const count = kind => readdirSync(`/proc/${follower.pid}/${kind}`).length;
     const [threads, files] = [count('task'), count('fd')];

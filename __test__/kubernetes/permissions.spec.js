@@ -3,37 +3,27 @@
 const { readFileSync, rmSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-const { KubernetesApi } = require('../helpers/kubernetes-api.js');
-const { Follower, podsProgram, until } = require('../helpers/pods.js');
+const { createScene } = require('../helpers/pods-scene.js');
+const { until } = require('../helpers/pods.js');
+const { noNamespaces, unless } = require('../helpers/unless.js');
 
-const BUILD_MS = 600_000;
+/** A pod's files stand at fixed places. */
+const testInPod = unless(noNamespaces('mount'), test);
 
-/** A pod's files stand at fixed places: that takes a mount namespace, which takes root on Linux. */
-const testInPod = process.platform === 'linux' && process.getuid() === 0 ? test : test.skip;
-
+const scene = createScene();
 let api;
-let follower;
-
-beforeAll(podsProgram, BUILD_MS);
 
 beforeEach(async () => {
-    api = await KubernetesApi.start({ namespace: 'team-1', serviceAccount: 'broker' });
+    api = await scene.api({ namespace: 'team-1', serviceAccount: 'broker' });
     api.setPod('web-1', { ip: '10.1.0.1' });
 });
 
-afterEach(async () => {
-    await follower?.kill();
-    await api.close();
-});
-
-function follow(options) {
-    follower = Follower.start(api, { namespace: 'team-1', ...options });
-}
-
 describe('a service account that may only list', () => {
+    let follower;
+
     beforeEach(() => {
         api.forbid('watch');
-        follow();
+        follower = scene.follow();
     });
 
     test('has pods listed every so often, which is said once', async () => {
@@ -66,7 +56,7 @@ describe('a service account that may only list', () => {
 
 test('a missing permission is one line that names all there is to grant', async () => {
     api.forbid('all');
-    follow();
+    const follower = scene.follow();
     const said = await follower.says(/may not/);
     expect(said).toMatch(/^error: service account team-1\/broker may not list pods in namespace team-1: grant it the verb list on the resource pods there, by a Role and a RoleBinding \(pods is forbidden: .*\); there is no pod to announce to$/);
     await until(() => api.count('list') >= 3);
@@ -74,14 +64,14 @@ test('a missing permission is one line that names all there is to grant', async 
 });
 
 test('a namespace without any pod is named', async () => {
-    follow({ namespace: 'nowhere' });
+    const follower = scene.follow({ namespace: 'nowhere' });
     const said = await follower.says(/no pod/);
     expect(said).toBe('warn: there is no pod with an address in namespace nowhere;'
         + ' there is no pod to announce to');
 });
 
 test('a token that is replaced is used at once', async () => {
-    follow();
+    const follower = scene.follow();
     await until(() => api.watching === 1);
     api.rotateToken();
     await until(() => api.count('watch') === 3);
@@ -94,13 +84,13 @@ test('a token that is replaced is used at once', async () => {
 test('line breaks around a token do not matter', async () => {
     const file = join(api.files, 'token');
     writeFileSync(file, ` ${readFileSync(file, 'utf8')}\n`);
-    follow();
+    const follower = scene.follow();
     await follower.tells(['10.1.0.1']);
 });
 
 describe('in a pod', () => {
     testInPod('the service account and the environment are all that it needs', async () => {
-        follower = Follower.startInPod(api);
+        const follower = scene.followInPod();
         await follower.tells(['10.1.0.1']);
         api.setPod('web-2', { ip: '10.1.0.2' });
         await follower.tells(['10.1.0.1', '10.1.0.2']);
@@ -110,12 +100,12 @@ describe('in a pod', () => {
     });
 
     testInPod('another namespace may be named', async () => {
-        follower = Follower.startInPod(api, { namespace: 'team-2' });
+        const follower = scene.followInPod({ namespace: 'team-2' });
         await follower.says(/no pod with an address in namespace team-2/);
     });
 
     testInPod('certificate and token may be replaced', async () => {
-        follower = Follower.startInPod(api, { watch: 1000 });
+        const follower = scene.followInPod({ watch: 1000 });
         await follower.tells(['10.1.0.1']);
         api.rotateToken();
         api.rotateAuthority();
@@ -125,7 +115,7 @@ describe('in a pod', () => {
 
     testInPod('files that are missing are named, and waited for', async () => {
         rmSync(join(api.files, 'ca.crt'));
-        follower = Follower.startInPod(api);
+        const follower = scene.followInPod();
         await follower.says(/^the service account cannot be read: .*; there is no pod to announce/);
         api.tellAuthority();
         await follower.tells(['10.1.0.1']);
@@ -133,7 +123,7 @@ describe('in a pod', () => {
 });
 
 test('outside of any pod it says so', async () => {
-    follower = new Follower([podsProgram()], { PATH: process.env.PATH });
+    const follower = scene.followOutside();
     const said = await follower.says(/service account/);
     expect(said).toMatch(/^error: the service account cannot be read: .*environment variable/);
 });

@@ -1,28 +1,20 @@
 'use strict';
 
-const { KubernetesApi } = require('../helpers/kubernetes-api.js');
-const { Follower, podsProgram, until } = require('../helpers/pods.js');
+const { createScene } = require('../helpers/pods-scene.js');
+const { until } = require('../helpers/pods.js');
 const { monotonicNow } = require('../helpers/program.js');
 
-const BUILD_MS = 600_000;
-
+const scene = createScene();
 let api;
-let follower;
-
-beforeAll(podsProgram, BUILD_MS);
 
 beforeEach(async () => {
-    api = await KubernetesApi.start();
-});
-
-afterEach(async () => {
-    await follower?.kill();
-    await api.close();
+    api = await scene.api();
 });
 
 async function follow(options) {
-    follower = Follower.start(api, options);
+    const follower = scene.follow(options);
     await until(() => api.watching === 1);
+    return follower;
 }
 
 const address = number => `10.1.${number >> 8}.${number & 255}`;
@@ -33,7 +25,7 @@ describe('which pods are announced to', () => {
         api.setPod('web-2', { ips: ['10.1.0.3', 'fd00::3'] });
         api.setPod('web-1');
         api.setPod('agent-1', { ip: '10.1.0.3', hostNetwork: true });
-        await follow();
+        const follower = await follow();
         await follower.tells(['10.1.0.3', '10.1.0.20', 'fd00::3']);
     });
 
@@ -42,13 +34,13 @@ describe('which pods are announced to', () => {
         api.setPod('job-1', { ip: '10.1.0.2', phase: 'Succeeded' });
         api.setPod('job-2', { ip: '10.1.0.3', phase: 'Failed' });
         api.setPod('web-2', { ip: '10.1.0.4', terminating: true });
-        await follow();
+        const follower = await follow();
         await follower.tells(['10.1.0.1']);
     });
 
     test('those come and go', async () => {
         api.setPod('web-1', { ip: '10.1.0.1' });
-        await follow();
+        const follower = await follow();
         await follower.tells(['10.1.0.1']);
         api.setPod('web-2', { ip: '10.1.0.2' });
         await follower.tells(['10.1.0.1', '10.1.0.2']);
@@ -67,7 +59,7 @@ describe('which pods are announced to', () => {
     test('those with the labels', async () => {
         api.setPod('web-1', { ip: '10.1.0.1', labels: { app: 'web' } });
         api.setPod('other-1', { ip: '10.1.0.2', labels: { app: 'other' } });
-        await follow({ selector: 'app=web' });
+        const follower = await follow({ selector: 'app=web' });
         await follower.tells(['10.1.0.1']);
         api.setPod('web-2', { ip: '10.1.0.3', labels: { app: 'web' } });
         await follower.tells(['10.1.0.1', '10.1.0.3']);
@@ -83,7 +75,7 @@ describe('which pods are announced to', () => {
         for (let number = 0; number < pods; number += 1) {
             api.setPod(`web-${number}`, { ip: address(number) });
         }
-        await follow();
+        const follower = await follow();
         await until(() => follower.told.length === 1);
         expect(follower.told[0]).toHaveLength(pods);
         expect(new Set(follower.told[0]).size).toBe(pods);
@@ -100,7 +92,7 @@ describe('which pods are announced to', () => {
 describe('how soon, and at what price', () => {
     test('a pod is known within 200 ms of getting its address', async () => {
         api.setPod('web-0', { ip: address(0) });
-        await follow({ watch: 30_000 });
+        const follower = await follow({ watch: 30_000 });
         const known = [address(0)];
         await follower.tells(known);
 
@@ -120,7 +112,7 @@ describe('how soon, and at what price', () => {
 
     test('a rollout of hundreds of pods is told in few steps', async () => {
         api.setPod('web-0', { ip: address(0) });
-        await follow();
+        const follower = await follow();
         await until(() => follower.told.length === 1);
         for (let number = 1; number <= 500; number += 1) {
             api.setPod(`web-${number}`, { ip: address(number) });
@@ -131,7 +123,7 @@ describe('how soon, and at what price', () => {
 
     test('a watch goes on where the last one was', async () => {
         api.setPod('web-1', { ip: '10.1.0.1' });
-        await follow();
+        const follower = await follow();
         await until(() => api.count('watch') === 2);
         api.setPod('web-2', { ip: '10.1.0.2' });
         await follower.tells(['10.1.0.1', '10.1.0.2']);
@@ -146,7 +138,7 @@ describe('how soon, and at what price', () => {
 
     test('bookmarks spare a list when the history is forgotten', async () => {
         api.setPod('web-1', { ip: '10.1.0.1' });
-        await follow();
+        const follower = await follow();
         // Nothing that it asks for has happened since, but for the bookmark at the end of the watch.
         api.setPod('job-1', { ip: '10.1.0.9', phase: 'Succeeded' });
         api.compact();
@@ -158,13 +150,13 @@ describe('how soon, and at what price', () => {
 
     test('the status tells of pods, age and mode', async () => {
         api.hang('list');
-        follower = Follower.start(api, { timeout: 5000 });
-        expect(await follower.status()).toMatchObject({ pods: 0, age: null, mode: 'waiting' });
-        await follower.kill();
+        const waiting = scene.follow({ timeout: 5000 });
+        expect(await waiting.status()).toMatchObject({ pods: 0, age: null, mode: 'waiting' });
+        await waiting.kill();
 
         api.restore();
         api.setPod('web-1', { ips: ['10.1.0.1', 'fd00::1'] });
-        await follow();
+        const follower = await follow();
         await follower.tells(['10.1.0.1', 'fd00::1']);
         const status = await follower.status();
         expect(status).toMatchObject({ pods: 2, mode: 'watching' });

@@ -1,35 +1,27 @@
 'use strict';
 
-const { KubernetesApi } = require('../helpers/kubernetes-api.js');
-const { Follower, podsProgram, until } = require('../helpers/pods.js');
+const { createScene } = require('../helpers/pods-scene.js');
+const { until } = require('../helpers/pods.js');
 const { nothingFor } = require('../helpers/said.js');
 
-const BUILD_MS = 600_000;
-
+const scene = createScene();
 let api;
-let follower;
-
-beforeAll(podsProgram, BUILD_MS);
 
 beforeEach(async () => {
-    api = await KubernetesApi.start();
+    api = await scene.api();
     api.setPod('web-1', { ip: '10.1.0.1' });
 });
 
-afterEach(async () => {
-    await follower?.kill();
-    await api.close();
-});
-
 async function follow(options) {
-    follower = Follower.start(api, options);
+    const follower = scene.follow(options);
     await follower.tells(['10.1.0.1']);
     await follower.says(/following/);
+    return follower;
 }
 
 describe('that there are no pods any more', () => {
     test('is not believed when a watch tells it', async () => {
-        await follow();
+        const follower = await follow();
         api.removePod('web-1');
         const said = await follower.says(/no pod with an address in namespace prod/);
         expect(said).toContain('the last known addresses stay in use: 1');
@@ -42,7 +34,7 @@ describe('that there are no pods any more', () => {
         if (mode === 'polling') {
             api.forbid('watch');
         }
-        await follow();
+        const follower = await follow();
         api.removePod('web-1');
         api.compact({ tell: true });
         await follower.says(/no pod with an address in namespace prod/);
@@ -57,7 +49,7 @@ describe('that there are no pods any more', () => {
 
 describe('a list that the API does not confirm', () => {
     test('is used for ever by default', async () => {
-        await follow();
+        const follower = await follow();
         await api.goAway();
         await follower.says(/cannot be reached/);
         await nothingFor(2000);
@@ -67,7 +59,7 @@ describe('a list that the API does not confirm', () => {
     });
 
     test('is given up once it is older than allowed, until the API is back', async () => {
-        await follow({ maxAge: 2000 });
+        const follower = await follow({ maxAge: 2000 });
         await api.goAway();
         const gone = await follower.tells([]);
         const said = await follower.says(/^all addresses are given up/);
@@ -79,7 +71,7 @@ describe('a list that the API does not confirm', () => {
     });
 
     test('is not old as long as it is watched and nothing happens', async () => {
-        await follow({ maxAge: 1000 });
+        const follower = await follow({ maxAge: 1000 });
         await nothingFor(2500);
         expect(follower.told).toEqual([['10.1.0.1']]);
     });

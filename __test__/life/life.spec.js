@@ -2,14 +2,15 @@
 
 const { SCENARIOS } = require('./scenarios.js');
 const { Stage } = require('./runner.js');
+const { unless } = require('../helpers/unless.js');
 const { findNode } = require('../../scripts/nodes.js');
 
 const NODES = [20, 22, 24, 26];
 /** Each in different circumstances. `npm run life` is for the rare ones. */
 const RUNS = 10;
 
-/** There are no signals on Windows, and the other programs have their own ways to end. */
-const onPosix = process.platform === 'win32' ? describe.skip : describe;
+/** The other programs have their own ways to end there, too. */
+const onPosix = unless(process.platform === 'win32' && 'Windows has no signals', describe);
 
 onPosix('while 2,000 new brokers a second are announced', () => {
     let stage;

@@ -5,7 +5,7 @@ const { tmpdir } = require('node:os');
 const { join } = require('node:path');
 
 const { makeCertificates } = require('../helpers/kubernetes/authority.js');
-const { freeTcpPort } = require('../helpers/broker.js');
+const { freeTcpPort } = require('../../demo/support/ports.js');
 const { createScene } = require('../helpers/sidecar-scene.js');
 
 describe('a sidecar that has to log in', () => {

@@ -1,54 +1,20 @@
 'use strict';
 
-const { Broker } = require('../helpers/broker.js');
-const { Ear } = require('../helpers/ear.js');
-const { Lan, describeHosts } = require('../helpers/lan.js');
+const { createScene } = require('../helpers/hosts-scene.js');
+const { describeHosts } = require('../helpers/lan.js');
 const { monotonicNow } = require('../helpers/program.js');
 const { isAdd, isRemove, nothingFor, outcome } = require('../helpers/said.js');
-const { Sidecar } = require('../helpers/sidecar.js');
-
-const PORT = 63_000;
 
 /** The interfaces of a host are looked at every second. */
 const FOLLOWED_MS = 2000;
 
 describeHosts('a sidecar on hosts of their own', () => {
-    let lan;
-    let things;
-
-    beforeEach(() => {
-        lan = new Lan(3);
-        things = [];
-    });
-
-    afterEach(async () => {
-        await Promise.all(things.map(thing => thing.close()));
-        await lan?.close();
-    });
-
-    const keep = thing => {
-        things.push(thing);
-        return thing;
-    };
-
-    const redis = async (host, config = []) => keep(await Broker.start({
-        config: ['--protected-mode', 'no', ...config],
-        module: null, port: 6379, within: lan.within(host),
-    }));
-
-    const sidecar = async (host, args, env) => keep(await Sidecar.start(args, {
-        env, within: line => [...lan.within(host), ...line],
-    }));
-
-    const ear = host => Ear.open(PORT, { run: (...args) => lan.run(host, ...args) });
+    const scene = createScene(3, { module: null });
 
     it('should be heard by our manager and by that of @imqueue/core', async () => {
-        const listeners = [
-            ...await lan.listen([1, 2, 3]),
-            ...await lan.listen([1, 2, 3], {}, { script: 'core-listen-process.js' }),
-        ];
-        const brokers = await Promise.all([1, 2, 3].map(host => redis(host)));
-        const sidecars = await Promise.all([1, 2, 3].map(host => sidecar(host, ['broadcast'])));
+        const listeners = await scene.listeners();
+        const brokers = await Promise.all([1, 2, 3].map(host => scene.redis(host)));
+        const sidecars = await Promise.all([1, 2, 3].map(host => scene.sidecar(host, ['broadcast'])));
         await Promise.all(listeners.map(listener => listener.some(3, isAdd)));
 
         const killed = brokers[0].signal('SIGKILL');
@@ -61,10 +27,10 @@ describeHosts('a sidecar on hosts of their own', () => {
     });
 
     it('should tell on each network the address that it has there', async () => {
-        [1, 2].forEach(host => lan.plug(host, 1));
-        const [both, one] = [await ear(2), await ear(3)];
-        await redis(1);
-        await sidecar(1, ['broadcast']);
+        [1, 2].forEach(host => scene.lan.plug(host, 1));
+        const [both, one] = [await scene.ear(2), await scene.ear(3)];
+        await scene.redis(1);
+        await scene.sidecar(1, ['broadcast']);
 
         await both.up({ address: '10.77.0.1:6379', source: '10.77.0.1' });
         await both.up({ address: '10.77.1.1:6379', source: '10.77.1.1' });
@@ -75,10 +41,12 @@ describeHosts('a sidecar on hosts of their own', () => {
     });
 
     it('should tell the selected networks only', async () => {
-        [1, 2].forEach(host => lan.plug(host, 1));
-        const both = await ear(2);
-        await redis(1);
-        await sidecar(1, ['broadcast', '--interval', '0.2'], { SELECTED_INTERFACES: '10.77.1.0/24' });
+        [1, 2].forEach(host => scene.lan.plug(host, 1));
+        const both = await scene.ear(2);
+        await scene.redis(1);
+        await scene.sidecar(1, ['broadcast', '--interval', '0.2'], {
+            env: { SELECTED_INTERFACES: '10.77.1.0/24' },
+        });
 
         await both.up({ address: '10.77.1.1:6379' });
         // Nothing else is to be heard.
@@ -87,45 +55,45 @@ describeHosts('a sidecar on hosts of their own', () => {
     });
 
     it('should follow interfaces that come and go', async () => {
-        const other = await ear(2);
-        await redis(1);
-        await sidecar(1, ['broadcast', '--interval', '600']);
+        const other = await scene.ear(2);
+        await scene.redis(1);
+        await scene.sidecar(1, ['broadcast', '--interval', '600']);
         await other.up({ address: '10.77.0.1:6379' });
 
         const plugged = monotonicNow();
-        [2, 1].forEach(host => lan.plug(host, 1));
+        [2, 1].forEach(host => scene.lan.plug(host, 1));
         const up = await other.up({ address: '10.77.1.1:6379' });
         expect(up.at - plugged).toBeLessThan(FOLLOWED_MS);
 
         const changed = monotonicNow();
-        lan.readdress(1, 1, 9);
+        scene.lan.readdress(1, 1, 9);
         const again = await other.up({ address: '10.77.1.9:6379' });
         expect(again.at - changed).toBeLessThan(FOLLOWED_MS);
     });
 
     it('should say that there is no network, and tell once there is', async () => {
-        lan.addHost(4);
-        const other = await ear(2);
-        await redis(4);
-        const announcer = await sidecar(4, ['broadcast']);
+        scene.lan.addHost(4);
+        const other = await scene.ear(2);
+        await scene.redis(4);
+        const announcer = await scene.sidecar(4, ['broadcast']);
         await announcer.logged(/error: .*not announced: no interface .* but loopback.*--advertise/);
 
-        lan.plug(4, 0);
+        scene.lan.plug(4, 0);
         await other.up({ address: '10.77.0.4:6379' });
     });
 
     it('should tell the address of a Redis elsewhere', async () => {
-        const other = await ear(3);
-        await redis(1);
-        await sidecar(2, ['broadcast', '--redis', 'redis://10.77.0.1']);
+        const other = await scene.ear(3);
+        await scene.redis(1);
+        await scene.sidecar(2, ['broadcast', '--redis', 'redis://10.77.0.1']);
         await other.up({ address: '10.77.0.1:6379', source: '10.77.0.2' });
     });
 
     it('should tell hosts the address that they reach it at', async () => {
-        lan.plug(1, 1);
-        const [near, far] = [await ear(2), await ear(3)];
-        const broker = await redis(1);
-        await sidecar(1, ['unicast', '--to', '10.77.0.2']);
+        scene.lan.plug(1, 1);
+        const [near, far] = [await scene.ear(2), await scene.ear(3)];
+        const broker = await scene.redis(1);
+        await scene.sidecar(1, ['unicast', '--to', '10.77.0.2']);
         const up = await near.up();
         expect(up.address).toBe('10.77.0.1:6379');
         broker.signal('SIGKILL');
@@ -134,18 +102,20 @@ describeHosts('a sidecar on hosts of their own', () => {
     });
 
     it('should not be told of a Redis whose host is gone for more than a while', async () => {
-        const other = await ear(3);
-        await redis(1);
-        const announcer = await sidecar(2, ['broadcast', '--interval', '0.5', '--redis', '10.77.0.1']);
+        const other = await scene.ear(3);
+        await scene.redis(1);
+        const announcer = await scene.sidecar(2, [
+            'broadcast', '--interval', '0.5', '--redis', '10.77.0.1',
+        ]);
         const up = await other.up();
         const gone = monotonicNow();
-        lan.setLink(1, 0, 'down');
+        scene.lan.setLink(1, 0, 'down');
         const down = await other.down({ id: up.id });
         // Nobody closes the connection.
         expect(down.at - gone).toBeLessThan(1750);
         await announcer.logged(/it has not answered for 1s/);
 
-        lan.setLink(1, 0, 'up');
+        scene.lan.setLink(1, 0, 'up');
         await other.up({ id: up.id }, down.at, 15_000);
     });
 });

@@ -3,11 +3,11 @@
 // A real client of @imqueue/rpc that calls the service all the time.
 
 const { once } = require('node:events');
-const { setImmediate, setTimeout } = require('node:timers/promises');
 
 const { RustUDPClusterManager } = require('../../index.js');
 const { logger } = require('../../demo/support/logger.js');
 const { now } = require('../../demo/support/clock.js');
+const { generate } = require('../../demo/support/load.js');
 const { observeQueue } = require('../../demo/support/observe.js');
 const { serve, settings } = require('../../demo/support/parent.js');
 const { CalculatorClient } = require('../../demo/support/calculator.js');
@@ -22,7 +22,7 @@ const counts = { asked: 0, answered: 0, slowest: 0 };
 /** Number to what is known of a call, while it is not answered. */
 const open = new Map();
 const wrong = [];
-let stopped = false;
+const load = new AbortController();
 
 const connected = once(client.imq.clusterEmitter, 'initialized');
 
@@ -43,7 +43,7 @@ serve({
     /** Calls from the first broker on; before there is any, @imqueue/core keeps each call waiting. */
     async startLoad({ rate }) {
         await connected;
-        generate(rate);
+        generate(rate, call, load.signal);
     },
 
     /** How many calls there were so far, and those that were lost, which are told of once. */
@@ -56,25 +56,12 @@ serve({
     },
 
     stopLoad() {
-        stopped = true;
+        load.abort();
     },
 });
 
-/** So many calls a second, at even intervals, whether or not those before are answered. */
-async function generate(rate) {
-    const start = now();
-
-    while (!stopped) {
-        for (const due = (now() - start) * rate / 1000; counts.asked < due;) {
-            call(++counts.asked);
-            // @imqueue/core takes the next broker only once the message before is on its way.
-            await setImmediate();
-        }
-        await setTimeout(1);
-    }
-}
-
-async function call(number) {
+async function call() {
+    const number = ++counts.asked;
     const record = { number, askedAt: now() };
 
     open.set(number, record);

@@ -1,5 +1,6 @@
 'use strict';
 
+const { onLinux } = require('../helpers/unless.js');
 const { Soak } = require('./soak.js');
 const { judgeVitals } = require('./vitals.js');
 
@@ -10,15 +11,14 @@ const SEED = Number(process.env.SOAK_SEED ?? Date.now() % 2 ** 32);
 /** Starting, and letting the last deadline pass, takes half a minute on a slow machine. */
 const LIMIT_MS = SECONDS * 1000 + 60_000;
 
-/** Only Linux hands a broadcast to every socket on a port in the way that this relies on. */
-const onLinux = process.platform === 'linux' ? it : it.skip;
+const itOnLinux = onLinux('only Linux hands each broadcast to every socket on its port', it);
 
 describe('a fleet that changes all the time', () => {
     let soak;
 
     afterEach(() => soak?.close());
 
-    onLinux(`should be what every manager says (seed ${SEED})`, async () => {
+    itOnLinux(`should be what every manager says (seed ${SEED})`, async () => {
         soak = new Soak({
             seconds: SECONDS,
             seed: SEED,

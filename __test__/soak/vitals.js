@@ -2,6 +2,8 @@
 
 const { readFileSync, readdirSync } = require('node:fs');
 
+const { median } = require('../helpers/deadlines.js');
+
 /** What a process uses, as the kernel tells; `undefined` where it is gone, or there is no /proc. */
 function vitals(pid) {
     try {
@@ -77,10 +79,6 @@ function judgeVitals(summaries, minutes) {
         }
     }
     return faults;
-}
-
-function median(values) {
-    return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
 module.exports = { Vitals, judgeVitals };

@@ -4,6 +4,7 @@ const { isAdd, isRemove, nothingFor, outcome } = require('../helpers/said.js');
 const { WallClock } = require('../helpers/wall-clock.js');
 const { lastHeard, lateness, median } = require('../helpers/deadlines.js');
 const { withTroupe } = require('../helpers/troupe.js');
+const { onLinux } = require('../helpers/unless.js');
 
 const HOUR_S = 3600;
 const BROKERS = 10;
@@ -12,14 +13,9 @@ const LISTENER = { aliveTimeoutCorrection: 800 };
 
 const BROKER = { brokers: BROKERS, host: '10.0.0.1', port: 6379, interval: INTERVAL_MS / 1000 };
 
-const title = 'a host whose clock is stepped';
-if (WallClock.available) {
-    describe(title, tests);
-} else {
-    describe.skip(`${title} (only on Linux can a test have a clock of its own)`, tests);
-}
+const describeClock = onLinux('only on Linux can a test have a clock of its own', describe);
 
-function tests() {
+describeClock('a host whose clock is stepped', () => {
     let clock;
 
     beforeEach(() => {
@@ -68,4 +64,4 @@ function tests() {
             expect(rounds).toBeLessThan(1.2 * expected + 2);
         },
     ));
-}
+});
