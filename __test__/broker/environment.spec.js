@@ -8,7 +8,7 @@ const { join } = require('node:path');
 const { freeTcpPort } = require('../../demo/support/ports.js');
 const { Broker } = require('../helpers/broker.js');
 const { Ear } = require('../helpers/ear.js');
-const { monotonicNow } = require('../helpers/program.js');
+const { monotonicNow, until } = require('../helpers/program.js');
 const { nothingFor } = require('../helpers/said.js');
 const { describeModules } = require('../helpers/servers.js');
 const { freePort } = require('../helpers/udp.js');
@@ -78,10 +78,13 @@ describeModules('a Redis that is set up in another way', () => {
     it('should keep its threads from taking signals', async () => {
         await start();
         await ear.up(plain());
+        const names = ['imq-udp-hub', 'imq-watch'];
+        // A thread has its name once it runs.
+        await until(() => names.every(name => broker.threads.includes(name)));
         const masks = broker.signalMasks;
         // SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGALRM and SIGTERM.
         const taken = [1, 2, 10, 12, 14, 15].reduce((mask, it) => mask | 1n << BigInt(it - 1), 0n);
-        for (const name of ['imq-udp-hub', 'imq-watch']) {
+        for (const name of names) {
             expect(masks[name] & taken).toBe(taken);
         }
     });

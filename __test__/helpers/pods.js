@@ -128,18 +128,7 @@ class Follower {
     }
 }
 
-/** Resolves once `condition` holds. */
-async function until(condition, deadline = 10_000) {
-    const end = monotonicNow() + deadline;
-    while (!condition()) {
-        if (monotonicNow() > end) {
-            throw new Error(`not within ${deadline} ms: ${condition}`);
-        }
-        await new Promise(resolve => setTimeout(resolve, 5));
-    }
-}
-
 const isChange = ({ event }) => event === 'changed';
 const isNotice = ({ event }) => event === 'notice';
 
-module.exports = { Follower, podsProgram, until };
+module.exports = { Follower, podsProgram };

@@ -121,4 +121,15 @@ function monotonicNow() {
     return Number(process.hrtime.bigint()) / 1e6;
 }
 
-module.exports = { Program, monotonicNow };
+/** Resolves once `condition` holds. */
+async function until(condition, deadline = 10_000) {
+    const end = monotonicNow() + deadline;
+    while (!condition()) {
+        if (monotonicNow() > end) {
+            throw new Error(`not within ${deadline} ms: ${condition}`);
+        }
+        await new Promise(resolve => setTimeout(resolve, 5));
+    }
+}
+
+module.exports = { Program, monotonicNow, until };

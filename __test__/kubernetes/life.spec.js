@@ -5,7 +5,7 @@ const { createServer } = require('node:net');
 const { once } = require('node:events');
 
 const { createScene } = require('../helpers/pods-scene.js');
-const { until } = require('../helpers/pods.js');
+const { until } = require('../helpers/program.js');
 const { onLinux } = require('../helpers/unless.js');
 
 /** How long whoever ends it may have to wait. */

@@ -4,7 +4,7 @@ const { readFileSync, rmSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const { createScene } = require('../helpers/pods-scene.js');
-const { until } = require('../helpers/pods.js');
+const { until } = require('../helpers/program.js');
 const { noNamespaces, unless } = require('../helpers/unless.js');
 
 /** A pod's files stand at fixed places. */

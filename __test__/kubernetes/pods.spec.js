@@ -1,8 +1,7 @@
 'use strict';
 
 const { createScene } = require('../helpers/pods-scene.js');
-const { until } = require('../helpers/pods.js');
-const { monotonicNow } = require('../helpers/program.js');
+const { monotonicNow, until } = require('../helpers/program.js');
 
 const scene = createScene();
 let api;

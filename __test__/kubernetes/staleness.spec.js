@@ -1,7 +1,7 @@
 'use strict';
 
 const { createScene } = require('../helpers/pods-scene.js');
-const { until } = require('../helpers/pods.js');
+const { until } = require('../helpers/program.js');
 const { nothingFor } = require('../helpers/said.js');
 
 const scene = createScene();
