@@ -57,6 +57,22 @@ describe('ClusteredRedisQueue of @imqueue/core', () => {
         await queue.destroy();
     });
 
+    it('should be given a broker that moves, and the one that took its address over', async () => {
+        const queue = createQueue();
+
+        await happens('add', up());
+        await happens('update', up({ id: 'id-2' }));
+        const both = new Promise(resolve => {
+            queue.clusterEmitter.on('add', () => queue.servers.length === 2 && resolve());
+        });
+        await happens('add', up({ host: '10.0.0.2' }));
+        await both;
+
+        expect(brokersOf(queue).map(({ id, host }) => `${id} ${host}`).sort())
+            .toEqual(['id-1 10.0.0.2', 'id-2 10.0.0.1']);
+        await queue.destroy();
+    });
+
     it('should not be ended by the error of a queue whose broker left', async () => {
         const queue = createQueue();
         await happens('add', up());

@@ -224,6 +224,56 @@ describe('delivery to clusters', () => {
         expect(cluster.remove).not.toHaveBeenCalled();
     });
 
+    it('should give a cluster without find no id twice', async () => {
+        cluster = createCluster({ find: undefined });
+        manager.init(cluster);
+        harness.listener.adds(aServer(1)).wake();
+
+        const successor = aServer(2, { host: '10.0.0.1' });
+        const moved = aServer(1, { host: '10.0.0.9' });
+        harness.listener.hears('update', successor, 'id-1').adds(moved).wake();
+        expect(places()).toEqual(['id-1 10.0.0.9', 'id-2 10.0.0.1']);
+
+        harness.listener.hears('remove', successor, 'down').wake();
+        expect(places()).toEqual(['id-1 10.0.0.9']);
+    });
+
+    it('should not take away what another manager gave under the same id', () => {
+        manager.init(cluster);
+        harness.listener.adds(aServer(1)).wake();
+        cluster.servers.splice(0, 1, { ...aRecord(1), host: '10.0.0.9' });
+
+        harness.listener.hears('remove', aServer(1), 'down').wake();
+
+        expect(places()).toEqual(['id-1 10.0.0.9']);
+    });
+
+    it('should give the next at an address once the one before has been added, and removed', async () => {
+        let finish;
+        const added = new Promise(resolve => { finish = resolve; });
+        const calls = [];
+        cluster = createCluster({
+            add: ({ id }) => {
+                calls.push(`add ${id}`);
+                return id === 'id-1' ? added : undefined;
+            },
+            remove: ({ id }) => { calls.push(`remove ${id}`); },
+            find: undefined,
+        });
+        manager.init(cluster);
+
+        const next = aServer(2, { host: '10.0.0.1' });
+        harness.listener.adds(aServer(1)).wake();
+        harness.listener.hears('remove', aServer(1), 'down').wake();
+        harness.listener.adds(next).wake();
+        await settle();
+        expect(calls).toEqual(['add id-1', 'remove id-1']);
+
+        finish();
+        await settle();
+        expect(calls).toEqual(['add id-1', 'remove id-1', 'remove id-1', 'add id-2']);
+    });
+
     it('should give the broker when find throws, and log that', () => {
         cluster.find.mockImplementation(() => {
             throw new Error('no such thing');

@@ -3,6 +3,7 @@
 jest.mock('node:timers', () => require('./helpers/global-timers.js'));
 
 const { aRecord, aServer, createCluster, createHarness } = require('./helpers/harness.js');
+const { runScript } = require('./helpers/run-node.js');
 
 const FIVE_SECONDS = 5000;
 
@@ -45,15 +46,18 @@ describe('review of what clusters have', () => {
             await jest.advanceTimersByTimeAsync(1);
         }
 
+        const looked = () => cluster.find.mock.calls.map(([{ id }]) => id);
         cluster.find.mockClear();
         jest.advanceTimersToNextTimer();
-        expect(cluster.find.mock.calls.length).toBeGreaterThan(0);
-        expect(cluster.find.mock.calls.length).toBeLessThan(100);
+        const first = looked();
+        expect(first.length).toBeGreaterThan(0);
+        expect(first.length).toBeLessThan(100);
 
         harness.listener.hears('remove', aServer(999), 'down').wake();
+        cluster.find.mockClear();
         await jest.advanceTimersByTimeAsync(FIVE_SECONDS / 2 - 1);
-        const looked = cluster.find.mock.calls.map(([{ id }]) => id);
-        expect(new Set(looked).size).toBe(999);
+        expect(looked()).not.toContain('id-999');
+        expect(new Set([...first, ...looked()]).size).toBe(999);
         expect(cluster.servers).toHaveLength(999);
     });
 
@@ -78,6 +82,20 @@ describe('review of what clusters have', () => {
         await jest.advanceTimersByTimeAsync(FIVE_SECONDS);
 
         expect(cluster.servers).toEqual([aRecord(1)]);
+    });
+
+    it('should offer again what the cluster has lost while it has the id elsewhere', async () => {
+        const cluster = createCluster();
+        manager.init(cluster);
+        harness.listener
+            .adds(aServer(1))
+            .hears('update', aServer(1, { id: 'id-new' }), 'id-1')
+            .wake();
+
+        cluster.servers.splice(0, 1, { ...aRecord(1), host: '10.0.0.9' });
+        await jest.advanceTimersByTimeAsync(FIVE_SECONDS);
+
+        expect(cluster.servers.at(-1)).toEqual(aRecord(1, { id: 'id-new' }));
     });
 
     it('should look for a restarted broker under the id that it was given under', async () => {
@@ -182,5 +200,43 @@ describe('review of what clusters have', () => {
 
             expect(unref.mock.results[0].value.hasRef()).toBe(false);
         });
+    });
+});
+
+describe('review of a large fleet in a process that does nothing else', () => {
+    const SCRIPT = `
+        const { createFacade } = require('./lib/facade.js');
+        const { createFakeBinding } = require('./__test__/helpers/fake-binding.js');
+
+        const binding = createFakeBinding();
+        const { RustUDPClusterManager } = createFacade(() => binding);
+        const logger = { log() {}, info() {}, warn() {}, error() {} };
+        const known = new Set();
+        let lostAt;
+
+        new RustUDPClusterManager({ logger }).init({
+            add({ id }) {
+                known.add(id);
+                if (lostAt) {
+                    process.stdout.write(String(performance.now() - lostAt), () => process.exit());
+                }
+            },
+            remove() {},
+            find: ({ id, host, port }) => known.has(id) ? { id, host, port } : undefined,
+        });
+        const servers = Array.from({ length: 200 }, (_, number) => (
+            { id: 'id-' + number, name: 'imq', host: '10.0.0.1', port: number + 1, timeout: 1000 }
+        ));
+        binding.listeners[0].adds(...servers).wake();
+        known.delete('id-199');
+        lostAt = performance.now();
+        setTimeout(() => process.exit(1), 10_000);
+    `;
+
+    it('should offer within 5 s what the cluster has lost', async () => {
+        const { code, stdout } = await runScript(SCRIPT);
+
+        expect(code).toBe(0);
+        expect(Number(stdout)).toBeLessThan(FIVE_SECONDS);
     });
 });

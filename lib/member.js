@@ -1,6 +1,8 @@
 'use strict';
 
+const { Holdings } = require('./holdings.js');
 const { Place, locate } = require('./cluster-lookup.js');
+const { departure, followDeparture } = require('./departures.js');
 const { drainQueue } = require('./drain.js');
 const { errorText } = require('./error-text.js');
 const { adoptLoosePromises, isPromise } = require('./loose-promises.js');
@@ -19,10 +21,12 @@ class Member {
     #known;
     #report;
     /**
-     * Endpoint to the broker as the cluster was given it. The cluster knows it by the id that it
-     * had then, whatever the broker's is by now.
+     * The brokers as the cluster was given them. It knows each by the id that it had then, whatever
+     * the broker's is by now.
      */
-    #holdings = new Map();
+    #holdings = new Holdings();
+    /** By endpoint: brokers that went while they were still being added, and when they have been. */
+    #unsettled = new Map();
 
     /**
      * @param {object} cluster - what `init` was called with
@@ -48,12 +52,17 @@ class Member {
         if (!this.#attached || this.#holdings.has(server.endpoint)) {
             return;
         }
+        const free = this.#unsettled.get(server.endpoint) ?? departure(server.endpoint);
+        if (free) {
+            free.then(() => this.#isThere(server) && this.offer(server));
+            return;
+        }
         const { place, record } = this.#seek(server);
         if (!this.#attached || place === Place.Elsewhere) {
             return;
         }
         const holding = { server, state: State.Given };
-        this.#holdings.set(server.endpoint, holding);
+        this.#holdings.add(holding);
         if (place === Place.Here) {
             this.#guard(holding, record);
         } else {
@@ -66,8 +75,12 @@ class Member {
         const holding = this.#holdings.get(server.endpoint);
 
         if (holding) {
-            this.#holdings.delete(server.endpoint);
+            this.#holdings.delete(holding);
             holding.withdrawn = type;
+            if (holding.state === State.Pending) {
+                const settled = holding.settled.then(() => this.#unsettled.delete(server.endpoint));
+                this.#unsettled.set(server.endpoint, settled);
+            }
             this.#remove(holding, type);
         }
     }
@@ -76,18 +89,23 @@ class Member {
     review(server) {
         const holding = this.#holdings.get(server.endpoint);
 
-        if (holding && this.#isMissing(holding)) {
-            this.#holdings.delete(server.endpoint);
+        if (holding && this.#isMissing(holding, server)) {
+            this.#holdings.delete(holding);
         }
         this.offer(server);
     }
 
+    #isThere(server) {
+        return this.#known().get(server.endpoint) === server;
+    }
+
     /** Finds out where the cluster has a broker, and sees to it that its id is free, if it can be. */
     #seek(server) {
-        const found = this.#locate(server);
+        const bearer = this.#holdings.bearer(server.id);
+        const found = bearer ? { place: Place.Elsewhere } : this.#locate(server);
 
         if (found.place === Place.Elsewhere && this.#isReleasable(server.id)) {
-            this.#release(server.id);
+            this.#release(bearer);
             return this.#locate(server);
         }
         return found;
@@ -98,31 +116,31 @@ class Member {
      * the address. That one can go and come back under its own id, unless this is in use as well.
      */
     #isReleasable(id, asked = new Set()) {
-        const bearer = this.#bearer(id);
-        const successor = bearer && this.#known().get(bearer.endpoint);
+        const bearer = this.#holdings.bearer(id);
+        const successor = bearer && this.#known().get(bearer.server.endpoint);
 
         if (!successor || successor.id === id || asked.has(id)) {
             return false;
         }
         asked.add(id);
-        return !this.#bearer(successor.id) || this.#isReleasable(successor.id, asked);
+        return !this.#holdings.bearer(successor.id) || this.#isReleasable(successor.id, asked);
     }
 
-    #release(id) {
-        const bearer = this.#bearer(id);
-
-        this.withdraw(bearer, 'down');
-        this.offer(this.#known().get(bearer.endpoint));
+    #release({ server }) {
+        this.withdraw(server, 'down');
+        this.offer(this.#known().get(server.endpoint));
     }
 
-    /** What the cluster was given under this id. */
-    #bearer(id) {
-        return [...this.#holdings.values()].find(({ server }) => server.id === id)?.server;
-    }
+    /** Whether the cluster has refused or lost the broker, which may have another id by now. */
+    #isMissing({ server, state }, now) {
+        if (state !== State.Given) {
+            return state === State.Refused;
+        }
+        const { place } = this.#locate(server);
+        const isTaken = place === Place.Elsewhere && now.id !== server.id;
 
-    #isMissing({ server, state }) {
-        return state === State.Refused
-            || (state === State.Given && this.#locate(server).place === Place.Nowhere);
+        return place === Place.Nowhere
+            || (isTaken && this.#locate(now).place === Place.Nowhere);
     }
 
     #locate(server) {
@@ -149,14 +167,12 @@ class Member {
 
     #follow(holding, result) {
         holding.state = State.Pending;
-        Promise.resolve(result).then(
+        holding.settled = Promise.resolve(result).then(
             record => {
                 holding.state = State.Given;
                 this.#guard(holding, record);
-                const isBack = this.#holdings.has(holding.server.endpoint);
-                if (holding.withdrawn && this.#attached && !isBack) {
+                if (holding.withdrawn && this.#attached) {
                     // It went while it was still being added, so that there was nothing to remove.
-                    // Once it is back, removing it would take away what is there now.
                     this.#remove(holding, holding.withdrawn);
                 }
             },
@@ -170,6 +186,10 @@ class Member {
     }
 
     #remove({ queue, server }, type) {
+        if (this.#locate(server).place === Place.Elsewhere) {
+            // The cluster lost it, and would take another one away that has the same id.
+            return;
+        }
         if (type === 'down') {
             this.#drain(queue, server);
         }
@@ -211,6 +231,7 @@ class Member {
 
         try {
             holding.queue = record?.imq;
+            followDeparture(holding.queue, server.endpoint);
             guardQueue(holding.queue, error => this.#report(
                 'warn',
                 'queue',

@@ -114,7 +114,8 @@ class Roster {
         this.#each(member => present.forEach(server => member.review(server)));
         if (servers.length > REVIEW_LIMIT && this.#timer) {
             const rest = servers.slice(REVIEW_LIMIT);
-            this.#continuation = setImmediate(() => this.#review(rest)).unref();
+            // It keeps the process up for a moment: one that does not would wait for something to happen.
+            this.#continuation = setImmediate(() => this.#review(rest));
         }
     }
 
