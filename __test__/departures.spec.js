@@ -50,6 +50,15 @@ describe('a broker that comes back while its queue is still being destroyed', ()
         expect(queue.writer.disconnect).not.toHaveBeenCalled();
     });
 
+    it('should be given as it is by then', async () => {
+        harness.listener.adds(aServer(1)).wake();
+        harness.listener.hears('update', aServer(1, { id: 'id-new' }), 'id-1').wake();
+
+        finish();
+        await jest.advanceTimersByTimeAsync(0);
+        expect(cluster.add).toHaveBeenLastCalledWith(aRecord(1, { id: 'id-new' }));
+    });
+
     it('should not be given if it is gone again by then', async () => {
         harness.listener.adds(aServer(1)).wake();
         harness.listener.hears('remove', aServer(1), 'down').wake();

@@ -54,7 +54,7 @@ class Member {
         }
         const free = this.#unsettled.get(server.endpoint) ?? departure(server.endpoint);
         if (free) {
-            free.then(() => this.#isThere(server) && this.offer(server));
+            free.then(() => this.#offerWhatIsAt(server.endpoint));
             return;
         }
         const { place, record } = this.#seek(server);
@@ -95,8 +95,12 @@ class Member {
         this.offer(server);
     }
 
-    #isThere(server) {
-        return this.#known().get(server.endpoint) === server;
+    #offerWhatIsAt(endpoint) {
+        const server = this.#known().get(endpoint);
+
+        if (server) {
+            this.offer(server);
+        }
     }
 
     /** Finds out where the cluster has a broker, and sees to it that its id is free, if it can be. */
@@ -128,7 +132,7 @@ class Member {
 
     #release({ server }) {
         this.withdraw(server, 'down');
-        this.offer(this.#known().get(server.endpoint));
+        this.#offerWhatIsAt(server.endpoint);
     }
 
     /** Whether the cluster has refused or lost the broker, which may have another id by now. */
