@@ -376,6 +376,9 @@ export declare class RustUDPClusterManager extends CoreClusterManager {
      *
      * @remarks
      * A manager that was destroyed, or whose last cluster was removed, listens again.
+     *
+     * A cluster is given one broker of an id at a time. A Redis whose former queue is still being
+     * destroyed is given once that is done, after some 2 s at the latest.
      */
     init(cluster: ICluster): InitializedCluster;
 
