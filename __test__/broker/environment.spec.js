@@ -96,6 +96,19 @@ describeModules('a Redis that is set up in another way', () => {
         await expectNothing();
     });
 
+    it('should go on being announced while Redis has no descriptor left', async () => {
+        await start({ env: { REDIS_BROADCAST_INTERVAL: '0.2' } });
+        await ear.up(plain());
+        // It could not take this connection later.
+        await broker.call('PING');
+        // Its addresses cannot be listed then. They are every 500 ms.
+        execFileSync('prlimit', ['--pid', String(broker.pid), '--nofile=3:']);
+        await nothingFor(800);
+        await broker.call('CONFIG', 'SET', 'timeout', '0');
+        await ear.up(plain(), monotonicNow());
+        expect(ear.heard.every(({ type }) => type === 'up')).toBe(true);
+    });
+
     describe('with TLS', () => {
         let files;
         let tlsPort;

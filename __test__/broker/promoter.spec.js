@@ -165,6 +165,33 @@ describeServers('the module promoter', server => {
         expect(ear.heard.every(({ type }) => type === 'up')).toBe(true);
     });
 
+    it('should leave before what came after everything was deleted is saved', async () => {
+        const broker = await start({
+            allowed: true,
+            config: ['--save', '900', '1'],
+            env: { REDIS_BROADCAST_INTERVAL: '0.2' },
+        });
+        await ear.up(at(broker));
+        await broker.call('SELECT', '1');
+        // Redis gets no time to look after modules in between.
+        broker.call('FLUSHALL').catch(() => {});
+        broker.call('DEBUG', 'POPULATE', '1000000').catch(() => {});
+        broker.call('SET', 'changed', '1').catch(() => {});
+        broker.call('SHUTDOWN').catch(() => {});
+
+        const down = await ear.down(at(broker));
+        const { at: ended } = await broker.ended;
+        expect(ended - down.at).toBeGreaterThan(200);
+    });
+
+    it('should say why Redis does not start when it is to load the module twice', async () => {
+        const config = ['--loadmodule', modulePath('promoter.so')];
+        const broker = await start({ config, wait: false });
+        const { code } = await broker.ended;
+        expect(code).not.toBe(0);
+        expect(broker.log).toContain('promoter is not loaded: a module of that name is there');
+    });
+
     it('should not announce a replica until it becomes the master', async () => {
         const master = await start();
         await ear.up(at(master));

@@ -3,7 +3,7 @@
 const { mkdirSync } = require('node:fs');
 const { join } = require('node:path');
 
-const { Broker } = require('../helpers/broker.js');
+const { Broker, modulePath } = require('../helpers/broker.js');
 const { Ear } = require('../helpers/ear.js');
 const { monotonicNow } = require('../helpers/program.js');
 const { nothingFor } = require('../helpers/said.js');
@@ -98,6 +98,7 @@ describeModules('a Redis that takes its time to end', () => {
     it('should come back after a save that keeps it from answering', async () => {
         const broker = await start();
         const { id } = await ear.up(at(broker));
+        await broker.call('SET', 'changed', '1');
         await broker.call('SAVE');
         const down = await ear.down({ id });
         const up = await ear.up(at(broker), down.at);
@@ -122,6 +123,33 @@ describeModules('a Redis that takes its time to end', () => {
 
             await master.call('SHUTDOWN', 'ABORT');
             await ear.up(at(master), monotonicNow());
+        } finally {
+            process.kill(replica.pid, 'SIGCONT');
+        }
+    });
+
+    it('should say nothing when it is loaded while Redis waits for a replica', async () => {
+        const master = await start();
+        const replica = await start({
+            config: ['--replicaof', '127.0.0.1', String(master.port)],
+            module: null,
+        });
+        await replica.logged('Finished with success');
+        await ear.up(at(master));
+        process.kill(replica.pid, 'SIGSTOP');
+        try {
+            await master.call('SET', 'changed', '1');
+            await master.send('SHUTDOWN');
+            await ear.down();
+            // Redis gets no time to look after modules in between.
+            await Promise.all([
+                master.call('MODULE', 'UNLOAD', 'promoter'),
+                master.call('MODULE', 'LOAD', modulePath('promoter.so')),
+                master.call('CONFIG', 'SET', 'timeout', '0'),
+            ]);
+            // Nothing is to be said.
+            await nothingFor(500);
+            expect(afterGoodbye()).toEqual(['down', 'down', 'down']);
         } finally {
             process.kill(replica.pid, 'SIGCONT');
         }

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::mem;
+use std::ops::RangeInclusive;
 use std::panic::{self, AssertUnwindSafe};
 use std::slice;
 use std::sync::OnceLock;
@@ -42,14 +43,6 @@ struct Info([u8; 0]);
 struct RawEvent {
     id: u64,
     version: u64,
-}
-
-/// What comes with an event of [`FLUSH`].
-#[repr(C)]
-struct FlushInfo {
-    version: u64,
-    sync: i32,
-    database: i32,
 }
 
 type FindFn = unsafe extern "C" fn(*const c_char, *mut *mut c_void) -> c_int;
@@ -91,6 +84,7 @@ macro_rules! functions {
 
 functions! {
     call: c"RedisModule_Call" = fn(*mut Context, *const c_char, *const c_char; ...) -> *mut Reply,
+    count_keys: c"RedisModule_DbSize" = fn(*mut Context;) -> u64,
     flags: c"RedisModule_GetContextFlags" = fn(*mut Context;) -> c_int,
     free_info: c"RedisModule_FreeServerInfo" = fn(*mut Context, *mut Info;),
     free_reply: c"RedisModule_FreeCallReply" = fn(*mut Reply;),
@@ -102,8 +96,11 @@ functions! {
     log: c"RedisModule_Log" = fn(*mut Context, *const c_char, *const c_char; ...),
     reply_element: c"RedisModule_CallReplyArrayElement" = fn(*mut Reply, usize;) -> *mut Reply,
     reply_string: c"RedisModule_CallReplyStringPtr" = fn(*mut Reply, *mut usize;) -> *const c_char,
+    select: c"RedisModule_SelectDb" = fn(*mut Context, c_int;) -> c_int,
+    selected: c"RedisModule_GetSelectedDb" = fn(*mut Context;) -> c_int,
     set_attributes: c"RedisModule_SetModuleAttribs"
         = fn(*mut Context, *const c_char, c_int, c_int;),
+    set_options: c"RedisModule_SetModuleOptions" = fn(*mut Context, c_int;),
     string: c"RedisModule_StringPtrLen" = fn(*const RedisString, *mut usize;) -> *const c_char,
     subscribe: c"RedisModule_SubscribeToServerEvent"
         = fn(*mut Context, RawEvent, EventFn;) -> c_int,
@@ -116,15 +113,33 @@ const API_VERSION: c_int = 1;
 
 const IS_REPLICA: c_int = 1 << 3;
 const IS_LOADING: c_int = 1 << 13;
+const IS_RECEIVING: c_int = 1 << 16;
+/// Since Redis 7.0.
+const IS_LOADING_ASIDE: c_int = 1 << 23;
+
+/// Without this, a replica with the module in it does not load data aside, although it is told to.
+const HANDLES_LOADING_ASIDE: c_int = 1 << 2;
 
 const ROLE: u64 = 0;
 const PERSISTENCE: u64 = 1;
 const FLUSH: u64 = 2;
+const LOADING: u64 = 3;
 const SHUTDOWN: u64 = 5;
 const CRON: u64 = 8;
 /// Since Redis 7.0.
 const EVENT_LOOP: u64 = 15;
 const CONFIG: u64 = 16;
+
+/// What is subscribed to wherever it is offered.
+const EVENTS: [u64; 7] = [
+    ROLE,
+    PERSISTENCE,
+    FLUSH,
+    LOADING,
+    SHUTDOWN,
+    CRON,
+    EVENT_LOOP,
+];
 
 /// What Redis does itself, unlike what a child of it does.
 const SAVE_STARTS: u64 = 2;
@@ -132,8 +147,10 @@ const APPEND_ONLY_SAVE_STARTS: u64 = 5;
 
 const SLEEP_BEGINS: u64 = 0;
 
-const FLUSH_ENDS: u64 = 1;
-const EVERY_DATABASE: i32 = -1;
+const FLUSH_STARTS: u64 = 0;
+
+/// From a dump, an append-only file, or a master.
+const LOADING_STARTS: RangeInclusive<u64> = 0..=2;
 
 /// What the module has to know of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -141,8 +158,10 @@ pub(crate) enum Event {
     /// It may have become a replica or a master, or listen on something else.
     Changed,
     Cron,
-    /// Everything has been deleted.
-    Flushed,
+    /// It begins to delete all keys, or those of a database.
+    Flushing,
+    /// It begins to load data.
+    Loading,
     /// The main thread begins to save, and does nothing else until it is done.
     Saving,
     Shutdown,
@@ -222,8 +241,30 @@ impl Server<'_> {
         }
     }
 
+    /// Whether it loads its data, and answers nobody until it has. A replica that loads new data
+    /// aside (`repl-diskless-load swapdb`) answers from what it has, and does not count.
     pub(crate) fn is_loading(&self) -> bool {
-        self.flags() & IS_LOADING != 0
+        self.flags() & (IS_LOADING | IS_LOADING_ASIDE) == IS_LOADING
+    }
+
+    /// Whether it gets all data from its master, which it loads once it has it.
+    pub(crate) fn is_receiving(&self) -> bool {
+        self.flags() & IS_RECEIVING != 0
+    }
+
+    /// Whether there is no key in any database.
+    pub(crate) fn is_empty(&self) -> bool {
+        // SAFETY: the context is valid. In versions that keep one for all events and modules, the
+        // database that was selected is selected again.
+        unsafe {
+            let before = (self.functions.selected)(self.context);
+            let is_there = |number: &c_int| (self.functions.select)(self.context, *number) == OK;
+            let is_empty = (0..)
+                .take_while(is_there)
+                .all(|_| (self.functions.count_keys)(self.context) == 0);
+            (self.functions.select)(self.context, before);
+            is_empty
+        }
     }
 
     pub(crate) fn is_replica(&self) -> bool {
@@ -260,6 +301,20 @@ impl Server<'_> {
         // SAFETY: it needs nothing.
         let version = unsafe { (self.functions.version)() };
         (version >> 16 & 0xff, version >> 8 & 0xff)
+    }
+
+    /// Gives the module its name, unless there is one of that name.
+    fn register(&self, name: &'static CStr) -> bool {
+        // SAFETY: the context is that of a module that is being loaded, and the name lives for ever.
+        unsafe {
+            let is_free = (self.functions.is_name_busy)(name.as_ptr()) == 0;
+            if is_free {
+                let set_attributes = self.functions.set_attributes;
+                set_attributes(self.context, name.as_ptr(), module_version(), API_VERSION);
+                (self.functions.set_options)(self.context, HANDLES_LOADING_ASIDE);
+            }
+            is_free
+        }
     }
 
     fn subscribe(&self, id: u64) -> bool {
@@ -314,16 +369,9 @@ pub unsafe fn load<R: Recipe>(context: *mut Context, arguments: Arguments, count
         return ERROR;
     };
     guarded(&server, ERROR, || {
-        let version = module_version();
-        // SAFETY: the context is valid, and the name lives for ever.
-        let is_busy = unsafe {
-            let is_busy = (server.functions.is_name_busy)(R::NAME.as_ptr()) != 0;
-            if !is_busy {
-                (server.functions.set_attributes)(context, R::NAME.as_ptr(), version, API_VERSION);
-            }
-            is_busy
-        };
-        if is_busy {
+        if !server.register(R::NAME) {
+            // Redis itself gives no reason, and does not start.
+            server.log(Level::Error, &is_loaded_already(R::NAME));
             return ERROR;
         }
         // SAFETY: promised by the caller.
@@ -335,7 +383,7 @@ pub unsafe fn load<R: Recipe>(context: *mut Context, arguments: Arguments, count
             return ERROR;
         }
         // The last one is refused where there is none: such a Redis does not wait for replicas.
-        for event in [ROLE, PERSISTENCE, FLUSH, SHUTDOWN, CRON, EVENT_LOOP] {
+        for event in EVENTS {
             server.subscribe(event);
         }
         if !server.subscribe(CONFIG) {
@@ -362,13 +410,13 @@ unsafe extern "C" fn on_event(
     context: *mut Context,
     event: RawEvent,
     kind: u64,
-    data: *mut c_void,
+    _data: *mut c_void,
 ) {
     let event = match (event.id, kind) {
         (CONFIG | ROLE, _) => Event::Changed,
         (CRON, _) => Event::Cron,
-        // SAFETY: that is what Redis hands over with this event.
-        (FLUSH, FLUSH_ENDS) if unsafe { is_everything(data.cast()) } => Event::Flushed,
+        (FLUSH, FLUSH_STARTS) => Event::Flushing,
+        (LOADING, kind) if LOADING_STARTS.contains(&kind) => Event::Loading,
         (PERSISTENCE, SAVE_STARTS | APPEND_ONLY_SAVE_STARTS) => Event::Saving,
         (SHUTDOWN, _) => Event::Shutdown,
         (EVENT_LOOP, SLEEP_BEGINS) => Event::Sleep,
@@ -379,14 +427,6 @@ unsafe extern "C" fn on_event(
     if let Some(server) = unsafe { Server::new(context) } {
         guarded(&server, (), || module::handle(&server, event));
     }
-}
-
-/// # Safety
-///
-/// `info` is null, or what Redis tells of a flush.
-unsafe fn is_everything(info: *const FlushInfo) -> bool {
-    // SAFETY: promised by the caller.
-    unsafe { info.as_ref() }.is_some_and(|info| info.database == EVERY_DATABASE)
 }
 
 /// Calls `act`. A panic, which would end Redis, ends there.
@@ -409,6 +449,15 @@ fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no message".to_owned())
+}
+
+fn is_loaded_already(name: &CStr) -> String {
+    let name = name.to_string_lossy();
+    format!(
+        "{name} is not loaded: a module of that name is there already. Load it once: leave one \
+        `loadmodule` of {name} in redis.conf and on the command line, and before `MODULE LOAD` \
+        call `MODULE UNLOAD {name}`"
+    )
 }
 
 /// The version of this crate as one number: 1.2.3 is 10203.

@@ -80,8 +80,6 @@ struct Module {
     /// Something has changed.
     due: bool,
     was_replica: bool,
-    /// Everything was deleted since the last cron, after which Redis saves that there is nothing.
-    flushed: bool,
     /// How many crons there were since the goodbye.
     silent_crons: u32,
     /// When it would have been asked last whether it is about to end, if it were regularly.
@@ -120,7 +118,6 @@ pub(crate) fn load<R: Recipe>(server: &Server<'_>, arguments: &[String]) -> Resu
         read_at: Instant::now(),
         due: true,
         was_replica: false,
-        flushed: false,
         silent_crons: 0,
         asked_at: Instant::now(),
         told: None,
@@ -146,13 +143,21 @@ pub(crate) fn unload(server: &Server<'_>) {
 /// Something has happened in Redis.
 pub(crate) fn handle(server: &Server<'_>, event: Event) {
     with_module(|module| match event {
-        Event::Changed => module.refresh(server),
+        Event::Changed => {
+            module.heed_shutdown(server);
+            module.refresh(server);
+        }
         Event::Cron => module.cron(server),
         Event::Sleep => module.look_out_for_shutdown(server),
-        Event::Flushed => module.flushed = true,
-        // Saving can take minutes, and while it lasts Redis answers nobody. What is saved after
-        // everything was deleted takes no time.
-        Event::Saving if module.flushed || !module.presence.is_announcing() => {}
+        // A replica deletes what it has before it loads what has come, and answers nobody
+        // meanwhile. It is back when there are crons again.
+        Event::Flushing if server.is_receiving() => module.say_goodbye(server),
+        Event::Flushing => {}
+        Event::Loading if server.is_loading() => module.say_goodbye(server),
+        Event::Loading => {}
+        // Saving can take minutes, and while it lasts Redis answers nobody. To save nothing, as
+        // after FLUSHALL, takes no time.
+        Event::Saving if !module.presence.is_announcing() || server.is_empty() => {}
         Event::Saving | Event::Shutdown => {
             module.presence.leave();
             module.log(server);
@@ -175,7 +180,6 @@ fn with_module(act: impl FnOnce(&mut Module)) {
 impl Module {
     /// Redis calls this ten times a second, as long as it is ready to serve.
     fn cron(&mut self, server: &Server<'_>) {
-        self.flushed = false;
         self.follow_shutdown(server);
         let changed = self.watch.changed() || self.was_replica != server.is_replica();
         if changed || self.due || self.read_at.elapsed() >= self.read_every {
@@ -186,10 +190,7 @@ impl Module {
 
     /// A shutdown can wait for replicas, fail, or be called off; a save ends.
     fn follow_shutdown(&mut self, server: &Server<'_>) {
-        if server.is_paused() && server.is_shutting_down() {
-            self.presence.say_goodbye();
-            self.silent_crons = 0;
-        } else if self.presence.is_silent() {
+        if !self.heed_shutdown(server) && self.presence.is_silent() {
             self.silent_crons += 1;
             if self.silent_crons >= GOES_ON {
                 self.silent_crons = 0;
@@ -209,10 +210,27 @@ impl Module {
         let next = self.asked_at.max(now - ASK_EVERY * ASKS_MADE_UP_FOR) + ASK_EVERY;
         if next <= now {
             self.asked_at = next;
-            if server.is_shutting_down() {
-                self.presence.say_goodbye();
-                self.silent_crons = 0;
-            }
+            self.heed_shutdown(server);
+        }
+    }
+
+    /// Says goodbye if Redis waits for its replicas before it ends, and whether it does.
+    fn heed_shutdown(&mut self, server: &Server<'_>) -> bool {
+        let ends = server.is_paused() && server.is_shutting_down();
+        if ends {
+            self.presence.say_goodbye();
+            self.silent_crons = 0;
+        }
+        ends
+    }
+
+    /// Says goodbye for a while. Where nothing is announced, as at a start, there is nothing to take
+    /// back, and nothing to wait for later.
+    fn say_goodbye(&mut self, server: &Server<'_>) {
+        if self.presence.is_announcing() {
+            self.presence.say_goodbye();
+            self.silent_crons = 0;
+            self.log(server);
         }
     }
 

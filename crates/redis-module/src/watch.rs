@@ -29,7 +29,7 @@ struct Shared {
     changed: AtomicBool,
 }
 
-/// What this host has, or why that is not known.
+/// What this host has, as far as that is known, or why it never was.
 pub(crate) type Addresses = Result<Vec<InterfaceAddress>, String>;
 
 /// How often the addresses are listed: a change is followed within a second.
@@ -57,7 +57,7 @@ impl Watch {
         })
     }
 
-    /// The addresses as they were listed last.
+    /// The addresses as they could be listed last.
     pub(crate) fn addresses(&self) -> Addresses {
         self.shared.addresses().clone()
     }
@@ -86,16 +86,16 @@ impl Shared {
                 Ok(0) => return,
                 Ok(_) => on_signal(),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if is_timeout(&error) => self.look(),
+                Err(error) if is_timeout(&error) => self.learn(list()),
                 Err(_) => return,
             }
         }
     }
 
-    fn look(&self) {
-        let now = list();
+    /// That they cannot be listed, for example because no descriptor is free, takes back nothing.
+    fn learn(&self, now: Addresses) {
         let mut addresses = self.addresses();
-        if *addresses != now {
+        if *addresses != now && (now.is_ok() || addresses.is_err()) {
             *addresses = now;
             self.changed.store(true, Ordering::Relaxed);
         }
@@ -114,4 +114,28 @@ fn list() -> Addresses {
 
 fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_takes_back_nothing() {
+        let fails = |why: &str| Err(why.to_owned());
+        let shared = Shared {
+            addresses: Mutex::new(fails("at first")),
+            changed: AtomicBool::new(false),
+        };
+        let learn = |now: Addresses| {
+            shared.learn(now);
+            let has_changed = shared.changed.swap(false, Ordering::Relaxed);
+            (shared.addresses().clone(), has_changed)
+        };
+        assert_eq!(learn(fails("later")), (fails("later"), true));
+        assert_eq!(learn(Ok(Vec::new())), (Ok(Vec::new()), true));
+        assert_eq!(learn(fails("again")), (Ok(Vec::new()), false));
+        let own = list().unwrap();
+        assert_eq!(learn(Ok(own.clone())), (Ok(own), true));
+    }
 }
