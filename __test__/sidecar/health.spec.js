@@ -173,7 +173,7 @@ describe('a Redis beside a sidecar', () => {
     });
 
     it('should be taken back by a sidecar that is asked to end', async () => {
-        for (const signal of ['SIGTERM', 'SIGINT']) {
+        for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) {
             const { sidecar, up } = await scene.announced(['--interval', '60']);
             const asked = sidecar.signal(signal);
             const down = await scene.ear.down({ id: up.id });
@@ -183,6 +183,15 @@ describe('a Redis beside a sidecar', () => {
             expect(ended.at - asked).toBeLessThan(300 + SLACK_MS);
             expect(sidecar.lines.at(-1)).toMatch(/ended by a signal/);
         }
+    });
+
+    it('should stay announced when the terminal of a sidecar under nohup is closed', async () => {
+        const redis = await scene.redis();
+        const args = ['--interval', '0.2'];
+        const sidecar = await scene.sidecar(redis, args, { within: ['nohup'] });
+        const up = await scene.ear.up();
+        const asked = sidecar.signal('SIGHUP');
+        await scene.ear.up({ id: up.id }, asked + 500);
     });
 
     it('should tell services what the environment says', async () => {
