@@ -119,7 +119,7 @@ describeHosts('docs/brokers.md, followed to the letter', () => {
             '',
         ].join('\n'));
         const [, steps] = /^## Debian[^]*?^```sh\n([^]*?)^```/m.exec(PAGE);
-        const [, leave] = /`(redis-cli MODULE UNLOAD promoter[^`]*)`/.exec(PAGE);
+        const [, leave] = /`(redis-cli -e MODULE UNLOAD promoter[^`]*)`/.exec(PAGE);
         const script = `
             set -e
             sudo() { "$@"; }

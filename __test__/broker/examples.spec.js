@@ -161,9 +161,12 @@ describeModules('the examples, when they are run', () => {
             module: 'unicaster.so',
         });
         const [shell, flag, script] = lifecycle.preStop.exec.command;
-        const here = script.replace('redis-cli', `redis-cli -e -p ${broker.port}`);
+        const here = script.replace('redis-cli', `redis-cli -p ${broker.port}`);
         expect(execFileSync(shell, [flag, here], { encoding: 'utf8' })).toBe('OK\n');
         expect(await broker.call('MODULE', 'LIST')).toEqual([]);
+
+        // It is not there any more, which Redis refuses to unload.
+        expect(() => execFileSync(shell, [flag, here], { stdio: 'ignore' })).toThrow();
     });
 
     it('should give the sidecar arguments that it understands', () => {

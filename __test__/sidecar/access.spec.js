@@ -6,6 +6,7 @@ const { join } = require('node:path');
 
 const { makeCertificates } = require('../helpers/kubernetes/authority.js');
 const { freeTcpPort } = require('../../demo/support/ports.js');
+const { nothingFor } = require('../helpers/said.js');
 const { createScene } = require('../helpers/sidecar-scene.js');
 
 describe('a sidecar that has to log in', () => {
@@ -131,6 +132,7 @@ describe('a sidecar that has to log in', () => {
         let server;
         let client;
         let paths;
+        let redis;
 
         beforeAll(() => {
             [server, client] = [makeCertificates(['127.0.0.1']), makeCertificates(['127.0.0.1'])];
@@ -146,7 +148,7 @@ describe('a sidecar that has to log in', () => {
 
         const secureRedis = async () => {
             const tlsPort = await freeTcpPort();
-            await scene.redis({
+            redis = await scene.redis({
                 port: 0,
                 config: [
                     '--tls-port', String(tlsPort), '--tls-cert-file', paths.certificate,
@@ -168,6 +170,15 @@ describe('a sidecar that has to log in', () => {
                 address: url.replace('rediss://', ''), transport: 'tls',
             });
             expect(await sidecar.metric('announcing')).toBe(1);
+        });
+
+        it('should not fill the log of Redis by looking where it listens', async () => {
+            const url = await secureRedis();
+            await scene.sidecar(url, ['--tls-ca', paths.ca, ...asClient()]);
+            await scene.ear.up();
+            const before = redis.lines.length;
+            await nothingFor(2000);
+            expect(redis.lines.slice(before)).toEqual([]);
         });
 
         it('should take it back within 100 ms when it crashes', async () => {

@@ -1,5 +1,6 @@
 'use strict';
 
+const { freeTcpPort } = require('../../demo/support/ports.js');
 const { HERE, createScene } = require('../helpers/sidecar-scene.js');
 const { Program, monotonicNow } = require('../helpers/program.js');
 const { isAdd, isRemove, nothingFor, outcome } = require('../helpers/said.js');
@@ -11,6 +12,9 @@ const HANGS = Number(process.env.IMQ_TEST_HANGS ?? 1);
 /** The sidecar promises so much, and a busy machine takes longer. */
 const DOWN_MS = 100;
 const SLACK_MS = 150;
+
+/** Where a Redis listens is looked at twice a second, and once more before it is believed. */
+const FOLLOWED_MS = 1000;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -68,18 +72,21 @@ describe('a Redis beside a sidecar', () => {
 
     it('should be taken back within three intervals when it hangs, and come back', async () => {
         const { redis, sidecar, up } = await scene.announced(['--interval', '0.5']);
+        const { address } = up;
         const delays = [];
+        const ids = new Set([up.id]);
         for (let hang = 0; hang < HANGS; hang += 1) {
             const stopped = redis.signal('SIGSTOP');
-            const down = await scene.ear.down({ id: up.id }, stopped);
+            const down = await scene.ear.down({ address }, stopped);
             delays.push(down.at - stopped);
             await sidecar.logged(/it has not answered for 1s/);
             expect((await sidecar.ask('/readyz')).status).toBe(503);
 
             redis.signal('SIGCONT');
-            // The same broker as before.
-            await scene.ear.up({ id: up.id }, down.at);
+            // Another broker than before, which services listen to at once.
+            ids.add((await scene.ear.up({ address }, down.at)).id);
         }
+        expect(ids.size).toBe(HANGS + 1);
         report('hang to down', delays);
         expect(Math.min(...delays)).toBeGreaterThan(500);
         expect(Math.max(...delays)).toBeLessThan(1500 + SLACK_MS);
@@ -166,6 +173,45 @@ describe('a Redis beside a sidecar', () => {
         expect(other[0].at).toBe(promoted.at);
     });
 
+    it('should be taken back when it is told to listen on another port, and come back', async () => {
+        const { redis, sidecar, up } = await scene.announced(['--interval', '0.5']);
+        const other = await freeTcpPort();
+        const moved = monotonicNow();
+        await redis.call('CONFIG', 'SET', 'port', String(other));
+        const down = await scene.ear.down({ id: up.id }, moved);
+        expect(down.at - moved).toBeLessThan(FOLLOWED_MS);
+        expect(await sidecar.logged(/nothing listens at/)).toMatch(
+            new RegExp(`^imq-announcer: error: .*not announced: nothing listens at ${up.address},`
+                + '.*bind and port.*--advertise'),
+        );
+        expect(await sidecar.ask('/readyz')).toEqual({
+            status: 503,
+            body: expect.stringMatching(/^not announcing: nothing listens at 127\.0\.0\.1:\d+,/),
+        });
+        expect(await sidecar.metric('announcing')).toBe(0);
+
+        await redis.call('CONFIG', 'SET', 'port', String(redis.port));
+        const again = await scene.ear.up({ address: up.address }, down.at);
+        expect(again.id).not.toBe(up.id);
+        expect(sidecar.lines.filter(line => /nothing listens/.test(line)).length).toBe(1);
+    });
+
+    it('should not be announced where it does not listen', async () => {
+        const redis = await scene.redis();
+        const port = await freeTcpPort();
+        const sidecar = await scene.sidecar(redis, ['--advertise', `127.0.0.1:${port}`]);
+        await sidecar.logged(/error: .*not announced: nothing listens at/);
+        await nothingFor(500);
+        expect(scene.ear.heard).toEqual([]);
+    });
+
+    it('should be announced as told at an address that is not of this host', async () => {
+        const redis = await scene.redis();
+        const sidecar = await scene.sidecar(redis, ['--advertise', '192.0.2.1:1']);
+        await scene.ear.up({ address: '192.0.2.1:1' });
+        expect(sidecar.lines.filter(line => /warn|error/.test(line))).toEqual([]);
+    });
+
     it('should be announced as a replica where that is allowed', async () => {
         const master = await scene.redis();
         const config = ['--replicaof', '127.0.0.1', String(master.port)];
@@ -173,7 +219,7 @@ describe('a Redis beside a sidecar', () => {
     });
 
     it('should be taken back by a sidecar that is asked to end', async () => {
-        for (const signal of ['SIGTERM', 'SIGINT']) {
+        for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) {
             const { sidecar, up } = await scene.announced(['--interval', '60']);
             const asked = sidecar.signal(signal);
             const down = await scene.ear.down({ id: up.id });
@@ -183,6 +229,15 @@ describe('a Redis beside a sidecar', () => {
             expect(ended.at - asked).toBeLessThan(300 + SLACK_MS);
             expect(sidecar.lines.at(-1)).toMatch(/ended by a signal/);
         }
+    });
+
+    it('should stay announced when the terminal of a sidecar under nohup is closed', async () => {
+        const redis = await scene.redis();
+        const args = ['--interval', '0.2'];
+        const sidecar = await scene.sidecar(redis, args, { within: ['nohup'] });
+        const up = await scene.ear.up();
+        const asked = sidecar.signal('SIGHUP');
+        await scene.ear.up({ id: up.id }, asked + 500);
     });
 
     it('should tell services what the environment says', async () => {

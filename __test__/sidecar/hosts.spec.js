@@ -101,6 +101,35 @@ describeHosts('a sidecar on hosts of their own', () => {
         expect(far.heard).toEqual([]);
     });
 
+    it('should not tell the address of a Redis that listens on loopback only', async () => {
+        const other = await scene.ear(2);
+        // As on Debian.
+        const broker = await scene.redis(1, { config: ['--bind', '127.0.0.1', '-::1'] });
+        const announcer = await scene.sidecar(1, ['broadcast', '--interval', '0.2']);
+        await announcer.logged(/error: .*not announced: nothing listens at 10\.77\.0\.1:6379, /);
+        expect(other.heard).toEqual([]);
+
+        await broker.call('CONFIG', 'SET', 'bind', '*');
+        const up = await other.up({ address: '10.77.0.1:6379' });
+        await broker.call('CONFIG', 'SET', 'bind', '127.0.0.1');
+        const down = await other.down({ id: up.id }, up.at);
+        await broker.call('CONFIG', 'SET', 'bind', '*');
+        const again = await other.up({ address: '10.77.0.1:6379' }, down.at);
+        expect(again.id).not.toBe(up.id);
+    });
+
+    it('should tell only the networks on which the Redis listens', async () => {
+        [1, 2].forEach(host => scene.lan.plug(host, 1));
+        const both = await scene.ear(2);
+        await scene.redis(1, { config: ['--bind', '127.0.0.1', '10.77.1.1'] });
+        const announcer = await scene.sidecar(1, ['broadcast', '--interval', '0.2']);
+        await both.up({ address: '10.77.1.1:6379' });
+        await announcer.logged(/warn: not announced at 10\.77\.0\.1:6379: nothing listens there/);
+        await nothingFor(1000);
+        expect(both.heard.every(({ address }) => address === '10.77.1.1:6379')).toBe(true);
+        expect(new Set(both.heard.map(({ type }) => type))).toEqual(new Set(['up']));
+    });
+
     it('should not be told of a Redis whose host is gone for more than a while', async () => {
         const other = await scene.ear(3);
         await scene.redis(1);
@@ -116,6 +145,7 @@ describeHosts('a sidecar on hosts of their own', () => {
         await announcer.logged(/it has not answered for 1s/);
 
         scene.lan.setLink(1, 0, 'up');
-        await other.up({ id: up.id }, down.at, 15_000);
+        const again = await other.up({}, down.at, 15_000);
+        expect(again.id).not.toBe(up.id);
     });
 });

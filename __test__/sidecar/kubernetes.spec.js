@@ -83,10 +83,11 @@ describe('a sidecar in a Kubernetes cluster', () => {
         expect(await sidecar.ask('/readyz')).toMatchObject({ status: 200 });
     });
 
-    it('should wait for a pod to know its own address', async () => {
+    it('should wait for a pod to know its own address, and call that no error', async () => {
         const { sidecar } = await start(['--advertise', ':6379']);
-        await sidecar.logged(/not announced: .*none is known yet/);
+        await sidecar.logged(/info: .*not announced: it waits for the pods: none is known yet/);
         expect(await sidecar.ask('/readyz')).toMatchObject({ status: 503 });
+        expect(sidecar.lines.filter(line => /warn|error/.test(line))).toEqual([]);
     });
 
     it('should tell the last pods on while the API fails', async () => {

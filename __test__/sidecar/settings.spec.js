@@ -33,6 +33,16 @@ describe('the help of imq-announcer', () => {
         expect(Math.max(...stdout.split('\n').map(line => line.length))).toBeLessThanOrEqual(100);
     });
 
+    it('should break the lines of its last paragraph where the terminal does, and nowhere else', () => {
+        const { stdout } = run(['--help'], { COLUMNS: '60' });
+        const last = stdout.trim().split('\n\n').at(-1).split('\n');
+        expect(last[0]).toMatch(/^It ends with 0/);
+        last.slice(0, -1).forEach((line, index) => {
+            const [next] = last[index + 1].split(' ');
+            expect(`${line} ${next}`.length).toBeGreaterThan(60);
+        });
+    });
+
     it('should show no secret', () => {
         const { stdout } = run(['--help'], {
             IMQ_ANNOUNCER_PASSWORD: 'hunter2', IMQ_ANNOUNCER_REDIS: 'redis://:hunter2@x',
@@ -129,7 +139,8 @@ describe('the settings of imq-announcer', () => {
         [['unicast'], {}, /--to: unicast needs the hosts to tell/],
         [['unicast', '--to', ','], {}, /--to=",": expected hosts/],
         [['unicast', '--to', '10.0.0.256'], {}, /--to="10\.0\.0\.256": .*names no host/],
-        [['kubernetes', '--namespace', '../x'], {}, /"\.\.\/x"/],
+        [['kubernetes', '--namespace', '../x'], {}, /--namespace="\.\.\/x": .*names no namespace/],
+        [['kubernetes', '--api-server', 'x'], {}, /--api-server="x": .*is no URL of an API server/],
         [['kubernetes', '--api-ca', '/x'], {}, /--api-ca="\/x": it needs --api-server/],
         [['broadcast', '--redis', '/run/redis.sock'], {}, /--advertise: .*Unix socket.*--advertise :6379/],
         [['broadcast', '--advertise', '0.0.0.0'], {}, /--advertise="0\.0\.0\.0": /],
@@ -143,6 +154,12 @@ describe('the settings of imq-announcer', () => {
         const { status, stderr } = run(args, env);
         expect(status).toBe(2);
         expect(stderr).toMatch(message);
+    });
+
+    it('should be refused when they are only to be shown', () => {
+        const { status, stderr } = run(['kubernetes', '--print-config'], { DEPLOYMENT_ENV: 'a b' });
+        expect(status).toBe(2);
+        expect(stderr).toMatch(/DEPLOYMENT_ENV="a b": .*names no namespace/);
     });
 
     it('should show no password when they are refused', () => {

@@ -10,6 +10,8 @@ use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
+use crate::log::Level;
+
 /// How often it is looked whether this host has other addresses now.
 const PERIOD: Duration = Duration::from_secs(1);
 
@@ -58,8 +60,19 @@ pub(crate) enum AdvertiseError {
          network"
     )]
     NoRoute(String),
+    /// Where an own address is told, it is the one on the way to them.
+    #[error(
+        "it waits for the pods: none is known yet, and so not the address of this host that leads to \
+         them"
+    )]
+    NoDestination,
     #[error("the interfaces of this host cannot be listed: {0}; name the address with --advertise")]
     NotListed(String),
+    #[error(
+        "nothing listens at {0}, which services would be told: look at bind and port of the Redis, \
+         or name another address with --advertise"
+    )]
+    NotListening(String),
 }
 
 /// Adds to a message which networks were selected.
@@ -72,6 +85,27 @@ impl fmt::Display for Selected {
             return Ok(());
         }
         write!(f, " in the selected networks {}", self.0)
+    }
+}
+
+impl AdvertiseError {
+    /// How much the operator is concerned.
+    pub(crate) const fn level(&self) -> Level {
+        match self {
+            Self::NoDestination => Level::Info,
+            _ => Level::Error,
+        }
+    }
+}
+
+impl fmt::Display for Advertised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { host, port, .. } = self;
+        if host.contains(':') {
+            write!(f, "[{host}]:{port}")
+        } else {
+            write!(f, "{host}:{port}")
+        }
     }
 }
 
@@ -141,7 +175,7 @@ impl Plan {
 
     /// The address from which the first destination that can be reached from one is sent to.
     async fn towards(&self, destinations: &[Destination]) -> Result<IpAddr, AdvertiseError> {
-        let mut failure = AdvertiseError::NoRoute("none is known yet".to_owned());
+        let mut failure = AdvertiseError::NoDestination;
         for destination in destinations {
             let addresses = match look_up(destination).await {
                 Ok(addresses) => addresses,
@@ -189,9 +223,10 @@ impl Plan {
 /// Takes up what was found, and returns whether that is news. That nothing could be found out is
 /// no reason to take back what was told.
 fn replace(former: &mut Option<Addresses>, found: Addresses) -> bool {
-    use AdvertiseError::{NoRoute, NotListed};
+    use AdvertiseError::{NoDestination, NoRoute, NotListed};
 
-    let keep = matches!(former, Some(Ok(_))) && matches!(found, Err(NoRoute(_) | NotListed(_)));
+    let unknown = matches!(found, Err(NoDestination | NoRoute(_) | NotListed(_)));
+    let keep = matches!(former, Some(Ok(_))) && unknown;
     let changed = !keep && former.as_ref() != Some(&found);
     if changed {
         *former = Some(found);
@@ -213,7 +248,7 @@ async fn look_up(destination: &Destination) -> io::Result<Vec<SocketAddr>> {
 }
 
 /// From which address the system sends to `destination`. Nothing is sent.
-fn source(destination: SocketAddr) -> io::Result<IpAddr> {
+pub(crate) fn source(destination: SocketAddr) -> io::Result<IpAddr> {
     let any: IpAddr = match destination {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
@@ -332,8 +367,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_destinations_there_is_no_way() {
+    async fn without_destinations_they_are_waited_for() {
         let error = plan(None, "", false).find(&[]).await.unwrap_err();
-        assert!(error.to_string().contains("none is known yet"), "{error}");
+        assert_eq!(error, AdvertiseError::NoDestination);
+        assert_eq!(error.level(), Level::Info);
+
+        // The address that was told stays, should the last pod go.
+        let mut told = Some(Ok(vec![advertised("10.0.1.7", None)]));
+        assert!(!replace(&mut told, Err(error)));
     }
 }

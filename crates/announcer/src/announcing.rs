@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::advertise::Advertised;
 use crate::log::{Level, Log};
+use crate::redis::Run;
 
 /// What is the same in all announcements.
 #[derive(Clone, Debug)]
@@ -28,8 +29,10 @@ pub(crate) struct Announcing {
     manner: Manner,
     destinations: Vec<Destination>,
     addresses: Vec<Advertised>,
-    /// Which broker is announced at present.
-    guid: Option<Uuid>,
+    /// Which run of the Redis is to be announced.
+    run: Option<Run>,
+    /// Which broker is announced, as long as any address is.
+    guid: Uuid,
     announcers: HashMap<Advertised, Announcer>,
     /// Those that were told to stop and have not done so yet.
     leaving: Vec<Announcer>,
@@ -47,7 +50,8 @@ impl Announcing {
             manner,
             destinations: Vec::new(),
             addresses: Vec::new(),
-            guid: None,
+            run: None,
+            guid: Uuid::nil(),
             announcers: HashMap::new(),
             leaving: Vec::new(),
             past: AnnouncerStats::default(),
@@ -56,16 +60,18 @@ impl Announcing {
         }
     }
 
-    /// Announces as another broker than before.
-    pub(crate) fn start(&mut self, guid: Uuid) {
-        self.stop();
-        self.guid = Some(guid);
+    /// Announces this run of the Redis, and no other.
+    pub(crate) fn start(&mut self, run: Run) {
+        if self.run != Some(run) {
+            self.stop();
+            self.run = Some(run);
+        }
         self.adjust();
     }
 
     /// Takes everything back that was announced.
     pub(crate) fn stop(&mut self) {
-        self.guid = None;
+        self.run = None;
         self.adjust();
     }
 
@@ -85,20 +91,14 @@ impl Announcing {
 
     /// The addresses that are announced at present.
     pub(crate) fn announced(&self) -> Vec<String> {
-        let hosts = self.announcers.keys().map(|Advertised { host, port, .. }| {
-            if host.contains(':') {
-                format!("[{host}]:{port}")
-            } else {
-                format!("{host}:{port}")
-            }
-        });
-        let mut hosts: Vec<_> = hosts.collect();
+        let mut hosts: Vec<_> = self.announcers.keys().map(ToString::to_string).collect();
         hosts.sort_unstable();
         hosts.dedup();
         hosts
     }
 
-    pub(crate) fn guid(&self) -> Option<Uuid> {
+    /// As which broker they are announced.
+    pub(crate) fn guid(&self) -> Uuid {
         self.guid
     }
 
@@ -144,9 +144,9 @@ impl Announcing {
     /// Starts and stops announcers, so that there is one for each address while there is a broker.
     /// One that could not be started is tried again when this is called.
     pub(crate) fn adjust(&mut self) {
-        let wanted: &[Advertised] = match self.guid {
-            Some(_) => &self.addresses,
-            None => &[],
+        let wanted = match self.run {
+            Some(_) => self.addresses.clone(),
+            None => Vec::new(),
         };
         let gone = self
             .announcers
@@ -155,22 +155,24 @@ impl Announcing {
             announcer.stop();
             self.leaving.push(announcer);
         }
-        if let Some(guid) = self.guid {
-            for address in self.addresses.clone() {
-                if !self.announcers.contains_key(&address) {
-                    self.add(guid, address);
-                }
+        for address in wanted {
+            if self.announcers.is_empty() {
+                // A broker that said `down` is not listened to for a second.
+                self.guid = Uuid::new_v4();
+            }
+            if !self.announcers.contains_key(&address) {
+                self.add(address);
             }
         }
     }
 
-    fn add(&mut self, guid: Uuid, address: Advertised) {
+    fn add(&mut self, address: Advertised) {
         let Manner {
             name,
             interval,
             transport,
         } = &self.manner;
-        let (id, Advertised { host, port, .. }) = (guid.to_string(), &address);
+        let (id, Advertised { host, port, .. }) = (self.guid.to_string(), &address);
         let started = Announcement::new(name, &id, host, *port, *interval, Some(*transport))
             .map_err(|error: AnnouncementError| error.to_string())
             .and_then(|announcement| {
@@ -197,4 +199,55 @@ fn add(sum: &mut AnnouncerStats, more: AnnouncerStats) {
     };
     add(&mut sum.broadcast, more.broadcast);
     add(&mut sum.unicast, more.unicast);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, UdpSocket};
+
+    use super::*;
+
+    /// Tells of nothing yet, and whoever is the receiver of it.
+    fn announcing() -> (Announcing, UdpSocket) {
+        let ear = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let manner = Manner {
+            name: "imq-broker".to_owned(),
+            interval: Duration::from_secs(60),
+            transport: Transport::Plain,
+        };
+        let mut announcing = Announcing::new(manner, Arc::default(), Log::new());
+        announcing.redirect(vec![ear.local_addr().unwrap().into()]);
+        (announcing, ear)
+    }
+
+    fn address(port: u16) -> Advertised {
+        Advertised {
+            host: "127.0.0.1".to_owned(),
+            port,
+            interface: None,
+        }
+    }
+
+    #[test]
+    fn each_time_that_it_is_announced_it_is_another_broker() {
+        let (mut announcing, _ear) = announcing();
+        let run = Run::default();
+        announcing.readdress(vec![address(6379)]);
+        announcing.start(run);
+        let first = announcing.guid();
+        announcing.start(run);
+        announcing.readdress(vec![address(6379), address(6380)]);
+        announcing.readdress(vec![address(6380)]);
+        assert_eq!(announcing.guid(), first);
+
+        announcing.stop();
+        announcing.start(run);
+        let second = announcing.guid();
+        assert_ne!(second, first);
+
+        announcing.readdress(Vec::new());
+        announcing.readdress(vec![address(6380)]);
+        assert_ne!(announcing.guid(), second);
+        assert_eq!(announcing.announced(), ["127.0.0.1:6380"]);
+    }
 }

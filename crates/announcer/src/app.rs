@@ -13,14 +13,14 @@ use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::{MissedTickBehavior, interval};
-use uuid::Uuid;
 
 use crate::advertise::Addresses;
 use crate::announcing::Announcing;
 use crate::http;
+use crate::listening::Listening;
 use crate::log::{Level, Log};
 use crate::recipe::{Recipe, to_pods};
-use crate::redis::{Health, Probe, Reason, Run, Verdict};
+use crate::redis::{Health, Probe, Reason, Verdict};
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::status::Status;
@@ -50,7 +50,7 @@ pub(crate) enum RunError {
     Pods(#[from] imqueue_kubernetes::StartError),
 }
 
-/// Announces the Redis until SIGTERM or SIGINT, and says then that it leaves.
+/// Announces the Redis until a signal ends it, and says then that it leaves.
 ///
 /// # Errors
 ///
@@ -69,13 +69,11 @@ struct App {
     settings: Settings,
     announcing: Announcing,
     verdicts: watch::Receiver<Verdict>,
-    /// `None`: not looked yet.
+    /// Those at which somebody listens. `None`: not looked yet.
     addresses: watch::Receiver<Option<Addresses>>,
     destinations: watch::Receiver<Vec<Destination>>,
     questions: mpsc::Receiver<oneshot::Sender<Status>>,
     news: Arc<Notify>,
-    /// The broker that the Redis was last, also while it is not announced.
-    broker: Option<(Run, Uuid)>,
     pods: Option<Pods>,
     log: Log,
 }
@@ -91,8 +89,7 @@ impl App {
         }
         let verdicts = watch_redis(&settings, log.clone());
         let (redirect, destinations) = watch::channel(settings.recipe.destinations());
-        let (found, addresses) = watch::channel(None);
-        tokio::spawn(settings.plan.clone().follow(destinations.clone(), found));
+        let addresses = watch_addresses(&settings, &destinations, &verdicts, log.clone());
         let pods = match &settings.recipe {
             Recipe::Kubernetes(options, port) => {
                 Some(follow_pods(options.clone(), *port, redirect, log.clone())?)
@@ -112,7 +109,6 @@ impl App {
             destinations,
             questions,
             news,
-            broker: None,
             pods,
             log,
         })
@@ -160,15 +156,8 @@ impl App {
         let verdict = self.verdicts.borrow_and_update().clone();
         match verdict {
             Verdict::Announce(run) => {
-                let guid = match self.broker {
-                    Some((known, guid)) if known == run => guid,
-                    _ => Uuid::new_v4(),
-                };
-                self.broker = Some((run, guid));
-                if self.announcing.guid() != Some(guid) {
-                    self.announcing.start(guid);
-                    self.say_where("ready");
-                }
+                self.announcing.start(run);
+                self.say_where("ready");
             }
             Verdict::Silent(reason) => {
                 self.announcing.stop();
@@ -191,13 +180,10 @@ impl App {
             }
             Some(Err(error)) => {
                 self.announcing.readdress(Vec::new());
-                self.say(
-                    Level::Error,
-                    "no address",
-                    &format!("not announced: {error}"),
-                );
+                let text = format!("not announced: {error}");
+                self.say(error.level(), "no address", &text);
             }
-            None => {}
+            None => self.announcing.readdress(Vec::new()),
         }
     }
 
@@ -228,9 +214,8 @@ impl App {
     /// Says what is announced, if anything is.
     fn say_where(&self, cause: &'static str) {
         let announced = self.announcing.announced();
-        if let Some(guid) = self.announcing.guid()
-            && !announced.is_empty()
-        {
+        if !announced.is_empty() {
+            let guid = self.announcing.guid();
             let text = format!("announced at {} as {guid}", announced.join(", "));
             self.say(Level::Info, cause, &text);
         }
@@ -254,6 +239,25 @@ fn watch_redis(settings: &Settings, log: Log) -> watch::Receiver<Verdict> {
     };
     tokio::spawn(probe.run());
     verdicts
+}
+
+fn watch_addresses(
+    settings: &Settings,
+    destinations: &watch::Receiver<Vec<Destination>>,
+    verdicts: &watch::Receiver<Verdict>,
+    log: Log,
+) -> watch::Receiver<Option<Addresses>> {
+    let (found, addresses) = watch::channel(None);
+    tokio::spawn(settings.plan.clone().follow(destinations.clone(), found));
+    let (told, listened_at) = watch::channel(None);
+    let listening = Listening {
+        verdicts: verdicts.clone(),
+        addresses,
+        told,
+        log,
+    };
+    tokio::spawn(listening.follow());
+    listened_at
 }
 
 fn follow_pods(

@@ -9,8 +9,9 @@ use crate::given::Given;
 
 /// Makes a Redis known to the services of an @imqueue fleet, from beside it.
 ///
-/// It asks the Redis how it is, and announces it by UDP while it answers, has loaded its data and is
-/// a master. One that stops, crashes, hangs or becomes a replica is taken back at once.
+/// It asks the Redis how it is, and announces it by UDP while it answers, has loaded its data, is a
+/// master, and listens where services are told that it does. One that stops, crashes, hangs, becomes
+/// a replica or listens elsewhere is taken back at once.
 #[derive(Debug, Parser)]
 #[command(
     name = "imq-announcer",
@@ -175,6 +176,9 @@ Examples:
   What would it do?
       imq-announcer broadcast --print-config
 
-Services listen with RustUDPClusterManager, or with UDPClusterManager of @imqueue/core, on UDP port
-63000. It ends with 0 after SIGTERM or SIGINT, having said that the Redis leaves; with 2 if a setting
-is wrong or the health port is taken. Nothing else ends it.";
+Services listen with RustUDPClusterManager, or with UDPClusterManager of @imqueue/core, on UDP port \
+63000.
+
+It ends with 0 after SIGTERM, SIGINT, SIGQUIT or SIGHUP, having said that the Redis leaves (after \
+nohup, SIGHUP does nothing); with 2 if a setting is wrong or the health port is taken. Nothing else \
+ends it.";

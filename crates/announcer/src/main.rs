@@ -2,7 +2,7 @@
 //!
 //! For a Redis that may not load a module: a managed one, Valkey, KeyDB, a locked-down image. It
 //! asks the Redis how it is (`redis/`), decides whether and at which addresses services are to be
-//! told of it (`redis/health.rs`, `advertise.rs`), and tells them (`announcing.rs`, on the thread of
+//! told of it (`redis/health.rs`, `advertise.rs`, `listening.rs`), and tells them (`announcing.rs`, on the thread of
 //! `imqueue-udp-net`). `app.rs` connects these; all but the sending happens on one thread.
 
 mod advertise;
@@ -11,6 +11,7 @@ mod app;
 mod cli;
 mod given;
 mod http;
+mod listening;
 mod log;
 mod metrics;
 mod recipe;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use imqueue_kubernetes::{ApiServer, PodsOptions};
+use imqueue_kubernetes::{ApiServer, PodsOptions, StartError};
 use imqueue_udp_net::Destination;
 
 use crate::cli::Cli;
@@ -142,7 +142,7 @@ fn pods(cli: &Cli) -> Result<PodsOptions, ConfigError> {
         return Err(given.error("it needs --api-server"));
     }
     let max_age = optional(&cli.pods_max_age, seconds_or_none)?;
-    Ok(PodsOptions {
+    let options = PodsOptions {
         namespace: text(&cli.namespace),
         selector: text(&cli.selector),
         refresh: optional(&cli.pods_refresh, seconds)?.unwrap_or(default.refresh),
@@ -150,7 +150,21 @@ fn pods(cli: &Cli) -> Result<PodsOptions, ConfigError> {
         max_age: max_age.flatten(),
         server,
         ..default
-    })
+    };
+    match options.check() {
+        Ok(()) => Ok(options),
+        Err(error) => {
+            let given = match error {
+                StartError::Namespace(_) => value(&cli.namespace),
+                _ => value(&cli.api_server),
+            };
+            let problem = error.to_string();
+            Err(given.map_or_else(
+                || ConfigError::new("kubernetes", &problem),
+                |given| given.error(&problem),
+            ))
+        }
+    }
 }
 
 /// Reads seconds, of which none are for ever.

@@ -59,8 +59,12 @@ pub struct ApiServer {
 }
 
 impl PodsOptions {
+    /// Whether [`Pods::watch`](crate::Pods::watch) would take them.
+    ///
+    /// # Errors
+    ///
     /// What can never work, whatever the API answers.
-    pub(crate) fn check(&self) -> Result<(), StartError> {
+    pub fn check(&self) -> Result<(), StartError> {
         if let Some(namespace) = &self.namespace
             && !is_label(namespace)
         {
