@@ -6,7 +6,8 @@
 //!
 //! - `ffi.rs`: what Redis offers and what it calls, and all the unsafe code that this takes;
 //! - `module.rs`: the life of the module, on Redis' main thread; whenever that is about to sleep, it
-//!   is asked whether it waits for replicas before it ends;
+//!   is asked whether it waits for replicas before it ends; a goodbye is also said before it saves or
+//!   loads, since it answers nobody meanwhile;
 //! - `settings.rs`: the environment and the arguments of `loadmodule`;
 //! - `endpoints.rs`: which addresses are announced, a function without side effects; `probe.rs`:
 //!   whether Redis really listens there;
@@ -33,7 +34,7 @@
 //! | `REDIS_BROADCAST_PORT` | 63000 | the UDP port that services listen on |
 //! | `REDIS_BROADCAST_INTERVAL` | 1 | seconds between announcements |
 //! | `REDIS_BROADCAST_TLS` | | which port is announced: the TLS port (`1`, `yes`, `true`, `on`), the plain one (`0`, `no`, `false`, `off`); unset, the plain one, or the TLS port where that is the only one |
-//! | `REDIS_BROADCAST_REPLICAS` | no | whether a replica announces itself |
+//! | `REDIS_BROADCAST_REPLICAS` | no | whether a replica announces itself, but for when it loads all data anew |
 //! | `SELECTED_INTERFACES` | all but loopback | which addresses are announced: beginnings of addresses and networks such as `192.168.0.0/16`, with commas |
 //! | `REDIS_BROADCAST_REDIS_BIND`, `_REDIS_PORT`, `_REDIS_TLS_PORT` | as `CONFIG GET` says | what Redis listens on, for one that has no `CONFIG` command |
 
