@@ -121,13 +121,27 @@ describeHosts('a sidecar on hosts of their own', () => {
     it('should tell only the networks on which the Redis listens', async () => {
         [1, 2].forEach(host => scene.lan.plug(host, 1));
         const both = await scene.ear(2);
-        await scene.redis(1, { config: ['--bind', '127.0.0.1', '10.77.1.1'] });
+        const broker = await scene.redis(1, { config: ['--bind', '127.0.0.1', '10.77.1.1'] });
         const announcer = await scene.sidecar(1, ['broadcast', '--interval', '0.2']);
         await both.up({ address: '10.77.1.1:6379' });
         await announcer.logged(/warn: not announced at 10\.77\.0\.1:6379: nothing listens there/);
         await nothingFor(1000);
         expect(both.heard.every(({ address }) => address === '10.77.1.1:6379')).toBe(true);
         expect(new Set(both.heard.map(({ type }) => type))).toEqual(new Set(['up']));
+
+        const [other, bind] = [{ address: '10.77.0.1:6379' }, (...networks) => broker.call(
+            'CONFIG', 'SET', 'bind', ['127.0.0.1', '10.77.1.1', ...networks].join(' '),
+        )];
+        await bind('10.77.0.1');
+        const up = await both.up(other);
+        await bind();
+        const down = await both.down(other, up.at);
+        await bind('10.77.0.1');
+        // The same broker, as it is still told on the other network: later services listen to it.
+        const again = await both.up(other, down.at);
+        expect(again.id).toBe(up.id);
+        const last = both.heard.findLast(({ type }) => type === 'down');
+        expect(again.at - last.at).toBeGreaterThan(1000);
     });
 
     it('should not be told of a Redis whose host is gone for more than a while', async () => {

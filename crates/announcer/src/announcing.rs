@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use imqueue_udp_core::{Announcement, AnnouncementError, Transport};
 use imqueue_udp_net::{
@@ -14,6 +14,9 @@ use uuid::Uuid;
 use crate::advertise::Advertised;
 use crate::log::{Level, Log};
 use crate::redis::Run;
+
+/// Services do not listen to a broker at an address for a second after its last `down` there.
+const NOT_LISTENED_TO: Duration = Duration::from_millis(1500);
 
 /// What is the same in all announcements.
 #[derive(Clone, Debug)]
@@ -34,6 +37,8 @@ pub(crate) struct Announcing {
     /// Which broker is announced, as long as any address is.
     guid: Uuid,
     announcers: HashMap<Advertised, Announcer>,
+    /// When this broker has left an address.
+    left: HashMap<Advertised, Instant>,
     /// Those that were told to stop and have not done so yet.
     leaving: Vec<Announcer>,
     /// What those have sent that have stopped.
@@ -53,6 +58,7 @@ impl Announcing {
             run: None,
             guid: Uuid::nil(),
             announcers: HashMap::new(),
+            left: HashMap::new(),
             leaving: Vec::new(),
             past: AnnouncerStats::default(),
             news,
@@ -142,8 +148,9 @@ impl Announcing {
     }
 
     /// Starts and stops announcers, so that there is one for each address while there is a broker.
-    /// One that could not be started is tried again when this is called.
-    pub(crate) fn adjust(&mut self) {
+    /// One that could not be started is tried again when this is called, and so is one at an address
+    /// that the broker has just left. Returns whether any was started.
+    pub(crate) fn adjust(&mut self) -> bool {
         let wanted = match self.run {
             Some(_) => self.addresses.clone(),
             None => Vec::new(),
@@ -151,22 +158,28 @@ impl Announcing {
         let gone = self
             .announcers
             .extract_if(|address, _| !wanted.contains(address));
-        for (_, announcer) in gone {
+        for (address, announcer) in gone {
             announcer.stop();
             self.leaving.push(announcer);
+            self.left.insert(address, Instant::now());
         }
+        self.left.retain(|_, at| at.elapsed() < NOT_LISTENED_TO);
+        let mut started = false;
         for address in wanted {
             if self.announcers.is_empty() {
-                // A broker that said `down` is not listened to for a second.
+                // Another one is listened to at once.
                 self.guid = Uuid::new_v4();
+                self.left.clear();
             }
-            if !self.announcers.contains_key(&address) {
-                self.add(address);
+            if !self.announcers.contains_key(&address) && !self.left.contains_key(&address) {
+                started |= self.add(address);
             }
         }
+        started
     }
 
-    fn add(&mut self, address: Advertised) {
+    /// Returns whether it was started.
+    fn add(&mut self, address: Advertised) -> bool {
         let Manner {
             name,
             interval,
@@ -187,8 +200,12 @@ impl Announcing {
             });
         match started {
             Ok(announcer) => drop(self.announcers.insert(address, announcer)),
-            Err(error) => self.log.say(Level::Error, "start", &error),
+            Err(error) => {
+                self.log.say(Level::Error, "start", &error);
+                return false;
+            }
         }
+        true
     }
 }
 
@@ -249,5 +266,20 @@ mod tests {
         announcing.readdress(vec![address(6380)]);
         assert_ne!(announcing.guid(), second);
         assert_eq!(announcing.announced(), ["127.0.0.1:6380"]);
+    }
+
+    #[test]
+    fn a_broker_that_stays_comes_back_to_an_address_once_it_is_listened_to_there() {
+        let (mut announcing, _ear) = announcing();
+        announcing.readdress(vec![address(6379), address(6380)]);
+        announcing.start(Run::default());
+        announcing.readdress(vec![address(6379)]);
+        announcing.readdress(vec![address(6379), address(6380)]);
+        assert!(!announcing.adjust());
+        assert_eq!(announcing.announced(), ["127.0.0.1:6379"]);
+
+        std::thread::sleep(NOT_LISTENED_TO);
+        assert!(announcing.adjust());
+        assert_eq!(announcing.announced(), ["127.0.0.1:6379", "127.0.0.1:6380"]);
     }
 }

@@ -141,7 +141,11 @@ impl App {
                     // The client may have left meanwhile.
                     let _ = question.send(self.status());
                 }
-                _ = retry.tick() => self.announcing.adjust(),
+                _ = retry.tick() => {
+                    if self.announcing.adjust() {
+                        self.say_where("address");
+                    }
+                }
             }
         };
         self.announcing.stop();
