@@ -22,6 +22,7 @@ async function live() {
     await serve(port, sender);
     const worker = await startWorker(port, sender);
     await serve(port, sender);
+    await idle(worker);
     await worker.terminate();
     await endOf(await startWorker(port, sender), sender);
     await announce(port);
@@ -67,8 +68,20 @@ async function announce(port) {
 
 function work() {
     const manager = createManager(workerData);
+    parentPort.on('message', () => setImmediate(() => parentPort.postMessage('idle')));
     manager.once('listening', () => parentPort.postMessage('listening'));
-    manager.on('add', ({ id }) => id === 'end' && manager.destroy());
+    manager.on('add', ({ id }) => {
+        if (id === 'end') {
+            manager.destroy();
+            parentPort.close();
+        }
+    });
+}
+
+/** napi-rs loses 24 bytes with a wake-up that is on its way to a worker that is terminated. */
+async function idle(worker) {
+    worker.postMessage('idle?');
+    await once(worker, 'message');
 }
 
 async function startWorker(port) {
