@@ -2,6 +2,7 @@
 
 jest.mock('node:timers', () => require('./helpers/global-timers.js'));
 
+const { departure, followDeparture } = require('../lib/departures.js');
 const { aRecord, aServer, createCluster, createHarness } = require('./helpers/harness.js');
 
 /** Of one Redis, all queues of core share the connection that they write to. */
@@ -76,6 +77,28 @@ describe('a broker that comes back while its queue is still being destroyed', ()
         await jest.advanceTimersByTimeAsync(1);
         expect(queue.writer.disconnect).toHaveBeenCalledWith(false);
         expect(cluster.add).toHaveBeenCalledTimes(2);
+    });
+
+    it('should wait for what is destroyed meanwhile, however often another one was', async () => {
+        const endings = [];
+        const follow = () => {
+            const other = { destroy: () => new Promise(resolve => { endings.push(resolve); }) };
+            followDeparture(other, 'redis:1');
+            return other;
+        };
+        const [twice, later] = [follow(), follow()];
+        twice.destroy();
+        twice.destroy();
+        endings[0]();
+        await jest.advanceTimersByTimeAsync(0);
+        later.destroy();
+        endings[1]();
+        await jest.advanceTimersByTimeAsync(0);
+
+        expect(departure('redis:1')).toBeInstanceOf(Promise);
+        endings[2]();
+        await departure('redis:1');
+        expect(departure('redis:1')).toBeUndefined();
     });
 
     it('should not keep other brokers waiting', () => {

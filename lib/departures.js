@@ -9,7 +9,7 @@ const { clearTimeout, setTimeout } = require('node:timers');
  */
 const PATIENCE_MS = 2000;
 
-/** By endpoint: the queues that are being destroyed, and when they are. */
+/** By endpoint: the queues that are being destroyed, each with the promise that it is. */
 const departures = new Map();
 const followed = new WeakSet();
 
@@ -42,15 +42,16 @@ function followDeparture(queue, endpoint) {
 }
 
 function note(queue, endpoint, destroyed) {
-    const queues = departures.get(endpoint) ?? new Map();
+    const leaving = departures.get(endpoint) ?? new Set();
     const forget = () => {
-        queues.delete(queue);
-        if (queues.size === 0) {
+        leaving.delete(one);
+        if (leaving.size === 0 && departures.get(endpoint) === leaving) {
             departures.delete(endpoint);
         }
     };
-    departures.set(endpoint, queues);
-    queues.set(queue, Promise.resolve(destroyed).then(forget, forget));
+    const one = { queue, gone: Promise.resolve(destroyed).then(forget, forget) };
+
+    departures.set(endpoint, leaving.add(one));
 }
 
 /**
@@ -60,11 +61,11 @@ function note(queue, endpoint, destroyed) {
  * @returns {Promise<unknown> | undefined} `undefined` if it can be at once
  */
 function departure(endpoint) {
-    const queues = departures.get(endpoint);
+    const leaving = departures.get(endpoint);
 
-    if (queues) {
-        const timer = setTimeout(() => [...queues.keys()].forEach(cut), PATIENCE_MS).unref();
-        return Promise.all(queues.values()).finally(() => clearTimeout(timer));
+    if (leaving) {
+        const timer = setTimeout(() => leaving.forEach(({ queue }) => cut(queue)), PATIENCE_MS).unref();
+        return Promise.all([...leaving].map(({ gone }) => gone)).finally(() => clearTimeout(timer));
     }
 }
 

@@ -27,6 +27,8 @@ class Member {
     #holdings = new Holdings();
     /** By endpoint: brokers that went while they were still being added, and when they have been. */
     #unsettled = new Map();
+    /** Endpoints that can be given once somebody has let go of them. */
+    #waiting = new Set();
 
     /**
      * @param {object} cluster - what `init` was called with
@@ -49,12 +51,17 @@ class Member {
 
     /** Gives the cluster a broker, unless it has it. */
     offer(server) {
-        if (!this.#attached || this.#holdings.has(server.endpoint)) {
+        const { endpoint } = server;
+        if (!this.#attached || this.#holdings.has(endpoint) || this.#waiting.has(endpoint)) {
             return;
         }
-        const free = this.#unsettled.get(server.endpoint) ?? departure(server.endpoint);
+        const free = this.#unsettled.get(endpoint) ?? departure(endpoint);
         if (free) {
-            free.then(() => this.#offerWhatIsAt(server.endpoint));
+            this.#waiting.add(endpoint);
+            free.then(() => {
+                this.#waiting.delete(endpoint);
+                this.#offerWhatIsAt(endpoint);
+            });
             return;
         }
         const { place, record } = this.#seek(server);
