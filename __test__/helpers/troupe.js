@@ -2,7 +2,7 @@
 
 const { Program } = require('./program.js');
 const { isAnnounced } = require('./said.js');
-const { freePort } = require('./udp.js');
+const { LOOPBACK_BROADCAST, Receiver, freePort } = require('./udp.js');
 
 /**
  * Runs a test with a listener and announcers in processes of their own, which talk on a port of
@@ -21,6 +21,7 @@ async function withTroupe(test) {
 
 class Troupe {
     #programs = [];
+    #receivers = [];
 
     constructor(port) {
         this.port = port;
@@ -35,13 +36,21 @@ class Troupe {
 
     /** Starts announcers, and resolves once they have begun. */
     async announce(options, how) {
-        const destinations = [`127.255.255.255:${this.port}`];
+        const destinations = [`${LOOPBACK_BROADCAST}:${this.port}`];
         const program = this.#start('announce-process.js', { destinations, ...options }, how);
         await program.line(isAnnounced);
         return program;
     }
 
+    /** Somebody who hears the copies of what came by unicast. */
+    async eavesdrop() {
+        const receiver = await new Receiver().bind(this.port, LOOPBACK_BROADCAST);
+        this.#receivers.push(receiver);
+        return receiver;
+    }
+
     async close() {
+        this.#receivers.forEach(receiver => receiver.close());
         await Promise.all(this.#programs.map(program => program.kill()));
     }
 

@@ -8,6 +8,9 @@ const { freeUdpPort: freePort } = require('../../demo/support/ports.js');
 /** Everything a test sends stays on this machine. */
 const LOOPBACK = '127.0.0.1';
 
+/** Where copies of what came by unicast are sent to. */
+const LOOPBACK_BROADCAST = '127.255.255.255';
+
 /** A broker's datagram, as the Redis module writes it. */
 function datagram({
     name = 'imq-broker',
@@ -70,8 +73,9 @@ class Receiver {
         });
     }
 
-    async bind() {
-        this.#socket.bind(0, LOOPBACK);
+    /** Binds the socket, by default to any free port. */
+    async bind(port = 0, address = LOOPBACK) {
+        this.#socket.bind(port, address);
         await once(this.#socket, 'listening');
         this.port = this.#socket.address().port;
         return this;
@@ -92,4 +96,4 @@ class Receiver {
     }
 }
 
-module.exports = { LOOPBACK, Receiver, Sender, datagram, freePort };
+module.exports = { LOOPBACK, LOOPBACK_BROADCAST, Receiver, Sender, datagram, freePort };

@@ -7,7 +7,7 @@ const { setTimeout: sleep } = require('node:timers/promises');
 
 const { Program } = require('../helpers/program.js');
 const { ROOT } = require('../helpers/run-node.js');
-const { freePort } = require('../helpers/udp.js');
+const { LOOPBACK, LOOPBACK_BROADCAST, Receiver, freePort } = require('../helpers/udp.js');
 
 /** Not where anybody is invented. */
 const REAL_HOST = '192.168.0.1';
@@ -15,7 +15,7 @@ const REAL_PORT = 6379;
 const REAL_ID = 'real';
 const REAL_NAME = 'real-broker';
 
-const WAYS = { unicast: '127.0.0.1', broadcast: '127.255.255.255' };
+const WAYS = { unicast: LOOPBACK, broadcast: LOOPBACK_BROADCAST };
 
 /** How long it may take until the invented brokers are gone. */
 const CALM_MS = 30_000;
@@ -28,6 +28,8 @@ const SETTLE_MS = 5000;
 class Siege {
     #announcers;
     #brokers;
+    /** What came by unicast is sent on for somebody only. */
+    #neighbour = new Receiver();
     #port;
     #victim;
 
@@ -56,6 +58,7 @@ class Siege {
     }
 
     async #begin(options) {
+        await this.#neighbour.bind(this.#port, LOOPBACK_BROADCAST);
         const settings = { port: this.#port, realHost: REAL_HOST, realName: REAL_NAME, ...options };
 
         this.#victim = Program.start('../hostile/victim-process.js', settings);
@@ -138,6 +141,7 @@ class Siege {
 
     /** Ends all processes, in any state. */
     async end() {
+        this.#neighbour.close();
         await Promise.all([this.#victim?.kill(), this.#announcers?.kill()]);
     }
 

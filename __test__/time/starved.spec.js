@@ -81,11 +81,12 @@ describe('a listener that is kept from running', () => {
         ['down', {}, { id: 'there' }, [1, isRemove]],
     ])('should send on no "%s" that waited while it was stopped', (kind, options, broker, outcome) => (
         withTroupe(async troupe => {
+            const eavesdropper = await troupe.eavesdrop();
             const listener = await troupe.listen(options);
             const sender = new Sender(troupe.port);
             await sender.up({ id: 'there', interval: 60 });
+            await eavesdropper.received(1);
             await listener.some(1, isAdd);
-            const before = await listener.ask('servers');
 
             listener.signal('SIGSTOP');
             // One of its threads stops the others, once it gets to run.
@@ -97,18 +98,19 @@ describe('a listener that is kept from running', () => {
             listener.signal('SIGCONT');
 
             await listener.some(...outcome);
-            const after = await listener.ask('servers');
-            expect(after.stats.relayed).toBe(before.stats.relayed);
+            const { stats } = await listener.ask('servers');
+            expect(stats.relayed).toBe(1);
         })
     ), TIMEOUT_MS);
 
     it.concurrent('should send on nothing that waited while it was stopped for little more than 1 s', () => (
         withTroupe(async troupe => {
+            const eavesdropper = await troupe.eavesdrop();
             const listener = await troupe.listen();
             const sender = new Sender(troupe.port);
             await sender.up({ id: 'there', interval: 60 });
+            await eavesdropper.received(1);
             await listener.some(1, isAdd);
-            const before = await listener.ask('servers');
 
             for (const port of [1, 2, 3, 4, 5, 6]) {
                 listener.signal('SIGSTOP');
@@ -122,8 +124,8 @@ describe('a listener that is kept from running', () => {
             }
             sender.close();
 
-            const after = await listener.ask('servers');
-            expect(after.stats.relayed).toBe(before.stats.relayed);
+            const { stats } = await listener.ask('servers');
+            expect(stats.relayed).toBe(1);
         })
     ), TIMEOUT_MS);
 

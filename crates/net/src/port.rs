@@ -34,6 +34,8 @@ pub(crate) struct Port {
     trackers: Vec<Tracker>,
     relay: Relay,
     pause: Pause,
+    /// Something came that others would have been sent, had there been any.
+    seeks_company: bool,
     /// The [`load`] that this turn has read so far.
     load: u64,
     counters: Arc<PortCounters>,
@@ -66,6 +68,9 @@ const DROPS_PAUSE: Duration = Duration::from_secs(1);
 /// How long one port may be read at a stretch. A flood must not keep deadlines from being judged.
 const READ_TIME: Duration = Duration::from_millis(50);
 
+/// How long somebody who comes to the port may miss the unicasts that reach this process.
+const COMPANY_AGE: Duration = Duration::from_millis(250);
+
 /// Receiving fails now and then for reasons that pass; after this many times in a row the socket
 /// itself must be broken.
 const MAX_FAILURES: u32 = 10;
@@ -89,6 +94,7 @@ impl Port {
             trackers: Vec::new(),
             relay: Relay::default(),
             pause: Pause::default(),
+            seeks_company: false,
             load: 0,
             counters: Arc::default(),
             drops_read_at: now,
@@ -152,6 +158,9 @@ impl Port {
             }
         }
         self.send_copies(now);
+        if std::mem::take(&mut self.seeks_company) {
+            self.seek_company(now, COMPANY_AGE, interfaces);
+        }
         if let Binding::Open(sockets) = &mut self.binding
             && now.saturating_duration_since(self.drops_read_at) >= DROPS_PAUSE
         {
@@ -387,14 +396,31 @@ impl Port {
                 .destination
                 .is_some_and(|destination| interfaces.is_own(destination))
         {
-            self.forward(now, meaning, bytes);
+            self.forward(now, meaning, bytes, interfaces);
         }
     }
 
-    fn forward(&mut self, now: Instant, meaning: Meaning, bytes: &[u8]) {
+    fn forward(
+        &mut self,
+        now: Instant,
+        meaning: Meaning,
+        bytes: &[u8],
+        interfaces: &mut Interfaces,
+    ) {
         let Ok(Datagram { kind, .. }) = Datagram::read(bytes) else {
             return;
         };
+        if self.is_alone() {
+            // A missed `up` is followed by another, for which it does to look once users are told.
+            // A missed `down` is followed by none.
+            match kind {
+                Kind::Up => self.seeks_company = true,
+                Kind::Down => self.seek_company(now, Duration::ZERO, interfaces),
+            }
+        }
+        if self.is_alone() {
+            return;
+        }
         // The others may have heard what followed: they would take a broker back that has left, or
         // drop one that is back. Where nobody judges deadlines, a `down` is all that removes it.
         if self.pause.is_stale() && (kind == Kind::Up || self.judges_deadlines()) {
@@ -408,6 +434,23 @@ impl Port {
         self.counters.relayed.add(1);
         if self.relay.keep(bytes) {
             self.send_copies(now);
+        }
+    }
+
+    /// Whether nobody else would hear a copy, as far as is known.
+    fn is_alone(&self) -> bool {
+        matches!(&self.binding, Binding::Open(sockets) if sockets.are_alone())
+    }
+
+    /// Looks whether somebody has come who would hear copies, if the last look is as old as `age`.
+    fn seek_company(&mut self, now: Instant, age: Duration, interfaces: &mut Interfaces) {
+        if let Binding::Open(sockets) = &mut self.binding
+            && sockets.looked_before(now, age)
+        {
+            sockets.look(now);
+            if !sockets.are_alone() {
+                self.take_unicasts(now, interfaces);
+            }
         }
     }
 

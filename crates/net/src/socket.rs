@@ -101,10 +101,18 @@ impl Socket {
     }
 }
 
-/// Whether there is more than one socket that hears everything on `port`, which is ours. `None`
-/// where that takes no datagram away that a socket for its address would hear.
-pub(crate) fn is_shared(port: u16) -> Option<bool> {
-    imp::is_shared(port)
+/// The sockets of the whole host that listen on one port.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Ears {
+    /// How many hear everything: such a one can be given unicasts, and keep them.
+    pub(crate) everything: usize,
+    /// How many others hear the copies of a relay.
+    pub(crate) copies: usize,
+}
+
+/// Who listens on `port`. `None` where the system does not tell.
+pub(crate) fn ears(port: u16) -> Option<Ears> {
+    imp::ears(port)
 }
 
 /// What is known about a datagram beside its bytes.

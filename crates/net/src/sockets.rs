@@ -24,7 +24,9 @@ pub(crate) struct Sockets {
     looked_at: Option<Instant>,
     /// How long that took: on a host with thousands of sockets, it is much.
     look_took: Duration,
-    /// When some were last seen.
+    /// Whether there were none that time.
+    alone: bool,
+    /// When some were last seen who hear everything.
     seen_at: Option<Instant>,
 }
 
@@ -56,6 +58,7 @@ impl Sockets {
             own: Vec::new(),
             looked_at: None,
             look_took: Duration::ZERO,
+            alone: false,
             seen_at: None,
         };
         sockets.look(now);
@@ -104,15 +107,28 @@ impl Sockets {
     /// Looks for others on the port.
     pub(crate) fn look(&mut self, now: Instant) {
         let started = Instant::now();
-        let is_shared = socket::is_shared(self.port);
+        let ears = socket::ears(self.port);
         self.look_took = started.elapsed();
-        self.looked_at = is_shared.map(|_| now);
-        if is_shared == Some(true) {
+        self.looked_at = ears.map(|_| now);
+        self.alone = ears.is_some_and(|ears| ears.everything + ears.copies <= 1);
+        if ears.is_some_and(|ears| ears.everything > 1) {
             self.seen_at = Some(now);
         }
     }
 
-    /// Whether there are others, or were of late.
+    /// Whether nobody else hears what is sent to everybody, as far as the last look can tell.
+    pub(crate) fn are_alone(&self) -> bool {
+        self.alone
+    }
+
+    /// Whether the last look is as old as `age`, and may be repeated.
+    pub(crate) fn looked_before(&self, now: Instant, age: Duration) -> bool {
+        let age = age.max(LOOK_SHARE * self.look_took);
+        self.looked_at
+            .is_some_and(|at| now.saturating_duration_since(at) >= age)
+    }
+
+    /// Whether there are others who hear everything, or were of late.
     pub(crate) fn are_shared(&self, now: Instant) -> bool {
         let of_late = |at| now.saturating_duration_since(at) < MEMORY;
         self.seen_at.is_some_and(of_late)
@@ -161,14 +177,14 @@ mod tests {
         test(Sockets::bind(0, now).unwrap(), now);
     }
 
-    /// Another program's socket that hears everything. Core binds one like this on Node.js 20.
-    fn neighbour(sockets: &Sockets) -> UdpSocket {
+    /// Another program's socket on the port. Core binds one like this on Node.js 20.
+    fn neighbour(sockets: &Sockets, address: Ipv4Addr) -> UdpSocket {
         let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None);
         let socket = UdpSocket::from(socket.unwrap());
         let options = socket2::SockRef::from(&socket);
         options.set_reuse_address(true).unwrap();
         options.set_nonblocking(true).unwrap();
-        let address = std::net::SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, sockets.port());
+        let address = std::net::SocketAddrV4::new(address, sockets.port());
         options.bind(&address.into()).unwrap();
         socket
     }
@@ -210,7 +226,7 @@ mod tests {
     #[test]
     fn others_are_seen_and_remembered_for_a_while() {
         with_sockets(|mut sockets, now| {
-            let other = neighbour(&sockets);
+            let other = neighbour(&sockets, Ipv4Addr::UNSPECIFIED);
             let mut shared_at = |at| {
                 sockets.look(at);
                 sockets.are_shared(at)
@@ -219,6 +235,37 @@ mod tests {
             drop(other);
             assert!(shared_at(now + LOOK));
             assert!(!shared_at(now + MEMORY));
+        });
+    }
+
+    #[test]
+    fn alone_is_who_is_the_only_one_to_hear_copies() {
+        with_sockets(|mut sockets, now| {
+            let alone = |sockets: &mut Sockets| {
+                sockets.look(now);
+                sockets.are_alone()
+            };
+            assert!(alone(&mut sockets));
+            let _deaf = neighbour(&sockets, ONE);
+            assert!(alone(&mut sockets));
+            let of_copies = neighbour(&sockets, LOOPBACK_BROADCAST);
+            assert!(!alone(&mut sockets));
+            drop(of_copies);
+            let _of_everything = neighbour(&sockets, Ipv4Addr::UNSPECIFIED);
+            assert!(!alone(&mut sockets));
+        });
+    }
+
+    #[test]
+    fn looking_takes_a_small_part_of_the_time() {
+        with_sockets(|mut sockets, now| {
+            let at = |ms| now + Duration::from_millis(ms);
+            let age = Duration::from_millis(250);
+            sockets.look_took = Duration::from_millis(2);
+            assert!(!sockets.looked_before(at(249), age));
+            assert!(sockets.looked_before(at(250), age));
+            assert!(!sockets.looked_before(at(199), Duration::ZERO));
+            assert!(sockets.looked_before(at(200), Duration::ZERO));
         });
     }
 
@@ -238,7 +285,7 @@ mod tests {
             sockets.take_unicasts_to(&[FOREIGN, ONE, ONE]);
             assert_eq!(sockets.len(), 2);
 
-            let other = neighbour(&sockets);
+            let other = neighbour(&sockets, Ipv4Addr::UNSPECIFIED);
             (0..9).for_each(|_| send(&sockets, ONE));
             send(&sockets, LOOPBACK_BROADCAST);
             assert_eq!(waiting(&sockets), [1, 9]);

@@ -1,11 +1,13 @@
 //! Linux.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::fs;
+use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
 use socket2::{SockAddr, Socket};
+
+use super::Ears;
 
 /// Lets other processes bind the port too, in either order: some set only one of the two options.
 pub(crate) fn share_port(socket: &Socket) -> io::Result<()> {
@@ -13,26 +15,42 @@ pub(crate) fn share_port(socket: &Socket) -> io::Result<()> {
     socket.set_reuse_port(true)
 }
 
-/// Whether more than one socket hears everything on `port`. Where the kernel's list cannot be read,
-/// the answer is yes: to take unicasts that nobody else wants costs a few sockets, to leave them to
-/// somebody who keeps them costs brokers.
-pub(crate) fn is_shared(port: u16) -> Option<bool> {
-    // Of this thread's network namespace, which need not be that of the whole process.
-    let list = File::open("/proc/thread-self/net/udp");
-    Some(list.map_or(true, |list| hear_everything(BufReader::new(list), port) > 1))
+/// Which sockets there are on `port`. Where the kernel's lists cannot be read, there is another one
+/// beside ours: to take unicasts that nobody else wants costs a few sockets, to leave them to somebody
+/// who keeps them costs brokers.
+pub(crate) fn ears(port: u16) -> Option<Ears> {
+    let another = Ears {
+        everything: 2,
+        copies: 0,
+    };
+    Some(read_ears(port).unwrap_or(another))
 }
 
-/// How many sockets of a list hear everything on `port`, up to 2.
-fn hear_everything(list: impl BufRead, port: u16) -> usize {
-    // Bound to this, and connected to nobody.
-    let (local, remote) = (format!("00000000:{port:04X}"), "00000000:0000");
+fn read_ears(port: u16) -> io::Result<Ears> {
+    // Of this thread's network namespace, which need not be that of the whole process.
+    let list = fs::read_to_string("/proc/thread-self/net/udp")?;
+    let list_v6 = match fs::read_to_string("/proc/thread-self/net/udp6") {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        list => list?,
+    };
+    // A socket of IPv6 hears IPv4 as well, unless it was told not to, which the list does not say.
+    let everything = count(&list, "00000000", port) + count(&list_v6, &"0".repeat(32), port);
+    let copies = count(&list, "FFFFFF7F", port);
+    Ok(Ears { everything, copies })
+}
+
+/// How many sockets of a list are bound to an address, as the list writes it, and to `port`, and
+/// connected to nobody.
+fn count(list: &str, address: &str, port: u16) -> usize {
+    let local = format!("{address}:{port:04X}");
     list.lines()
-        .map_while(Result::ok)
         .filter(|line| {
             let mut fields = line.split_ascii_whitespace().skip(1);
-            fields.next() == Some(&local) && fields.next() == Some(remote)
+            fields.next() == Some(&local)
+                && fields
+                    .next()
+                    .is_some_and(|remote| remote.ends_with(":0000"))
         })
-        .take(2)
         .count()
 }
 
@@ -104,29 +122,33 @@ mod tests {
 ";
 
     #[test]
-    fn counts_those_who_hear_everything() {
-        let count = |port| hear_everything(LIST.as_bytes(), port);
-        assert_eq!([63_000, 53, 80].map(count), [1, 2, 0]);
-        let again = LIST.repeat(9);
-        assert_eq!(hear_everything(again.as_bytes(), 63_000), 2);
+    fn counts_those_who_are_bound_to_an_address() {
+        let everything = |port| count(LIST, "00000000", port);
+        assert_eq!([63_000, 53, 80].map(everything), [1, 2, 0]);
+        assert_eq!(count(LIST, "0100007F", 63_000), 1);
     }
 
     #[test]
-    fn sees_who_shares_a_port() {
-        let bind = |port: u16| {
-            let socket = Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None).unwrap();
+    fn sees_who_listens_on_a_port() {
+        let bind = |address: &str, port: u16| {
+            let address = SocketAddr::new(address.parse().unwrap(), port);
+            let domain = socket2::Domain::for_address(address);
+            let socket = Socket::new(domain, socket2::Type::DGRAM, None).unwrap();
             share_port(&socket).unwrap();
-            socket
-                .bind(&SocketAddr::from(([0; 4], port)).into())
-                .unwrap();
+            socket.bind(&address.into()).unwrap();
             socket
         };
-        let first = bind(0);
+        let ears = |port| ears(port).map(|ears| (ears.everything, ears.copies));
+        let first = bind("0.0.0.0", 0);
         let port = first.local_addr().unwrap().as_socket().unwrap().port();
-        assert_eq!(is_shared(port), Some(false));
-        let second = bind(port);
-        assert_eq!(is_shared(port), Some(true));
-        drop((first, second));
-        assert_eq!(is_shared(port), Some(false));
+        assert_eq!(ears(port), Some((1, 0)));
+        let of_copies = bind("127.255.255.255", port);
+        let deaf = bind("127.0.0.1", port);
+        assert_eq!(ears(port), Some((1, 1)));
+        let second = bind("0.0.0.0", port);
+        let of_both = bind("::", port);
+        assert_eq!(ears(port), Some((3, 1)));
+        drop((first, of_copies, deaf, second, of_both));
+        assert_eq!(ears(port), Some((0, 0)));
     }
 }

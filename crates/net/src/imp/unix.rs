@@ -5,15 +5,16 @@ use std::net::{SocketAddr, UdpSocket};
 
 use socket2::Socket;
 
+use super::Ears;
+
 /// Lets other processes bind the port too, in either order: some set only one of the two options.
 pub(crate) fn share_port(socket: &Socket) -> io::Result<()> {
     socket.set_reuse_address(true)?;
     socket.set_reuse_port(true)
 }
 
-/// Whether others who hear everything on `port` matter: no, a socket for an own address is not known
-/// to hear more here.
-pub(crate) fn is_shared(_port: u16) -> Option<bool> {
+/// Which sockets there are on a port: not told here.
+pub(crate) fn ears(_port: u16) -> Option<Ears> {
     None
 }
 

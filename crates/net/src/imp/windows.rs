@@ -5,14 +5,15 @@ use std::net::{SocketAddr, UdpSocket};
 
 use socket2::Socket;
 
+use super::Ears;
+
 /// Lets other processes bind the port too. The one option means here what two mean on Unix.
 pub(crate) fn share_port(socket: &Socket) -> io::Result<()> {
     socket.set_reuse_address(true)
 }
 
-/// Whether others who hear everything on `port` matter: no, a socket for an own address is not known
-/// to hear more here.
-pub(crate) fn is_shared(_port: u16) -> Option<bool> {
+/// Which sockets there are on a port: not told here.
+pub(crate) fn ears(_port: u16) -> Option<Ears> {
     None
 }
 

@@ -4,11 +4,13 @@ use std::env;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use imqueue_udp_net::{Listener, ListenerOptions, Notice};
 
 use crate::common::{
-    EVERYONE, Follower, ONE, Port, QUIET, Speaker, Wakes, describe, down, hear, process, up,
+    EVERYONE, Follower, ONE, PATIENCE, Port, QUIET, Speaker, Wakes, describe, down, hear, process,
+    up,
 };
 
 #[test]
@@ -34,8 +36,8 @@ fn a_unicast_announcer_is_heard_by_every_process() {
 #[test]
 fn each_unicast_datagram_is_relayed_once() {
     let port = Port::reserve();
-    let mut follower = Follower::listening(port.options());
     let eavesdropper = port.eavesdrop();
+    let mut follower = Follower::listening(port.options());
     for number in 1..=50 {
         let datagram = up(&format!("{number}"), number);
         port.send(ONE, &datagram);
@@ -60,8 +62,8 @@ fn each_unicast_datagram_is_relayed_once() {
 #[test]
 fn other_traffic_is_not_relayed() {
     let port = Port::reserve();
-    let mut relaying = Follower::listening(port.options());
     let eavesdropper = port.eavesdrop();
+    let mut relaying = Follower::listening(port.options());
     port.send(ONE, "no announcement");
     port.send(EVERYONE, up("a", 1));
     relaying.expect(&["+a"]);
@@ -74,13 +76,34 @@ fn other_traffic_is_not_relayed() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn nothing_is_relayed_until_somebody_would_hear_it() {
+    let port = Port::reserve();
+    let mut follower = Follower::listening(port.options());
+    for number in 1..=50 {
+        port.send(ONE, up(&format!("{number}"), number));
+        follower.expect(&[&format!("+{number}")]);
+    }
+    assert_eq!(follower.listener.stats().relayed, 0);
+
+    let eavesdropper = port.eavesdrop();
+    let deadline = Instant::now() + PATIENCE;
+    while follower.listener.stats().relayed == 0 {
+        assert!(Instant::now() < deadline, "somebody listens now");
+        port.send(ONE, up("1", 1));
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(hear(&eavesdropper), up("1", 1));
+}
+
+#[test]
 fn the_relay_can_be_turned_off() {
     let port = Port::reserve();
+    let eavesdropper = port.eavesdrop();
     let mut follower = Follower::listening(ListenerOptions {
         relay: false,
         ..port.options()
     });
-    let eavesdropper = port.eavesdrop();
     port.send(ONE, up("a", 1));
     follower.expect(&["+a"]);
     port.send(EVERYONE, up("b", 2));
