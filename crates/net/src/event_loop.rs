@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc::{UnboundedReceiver, WeakUnboundedSender};
+use tokio::sync::mpsc::{UnboundedReceiver, WeakUnboundedSender, error::TryRecvError};
 
 use crate::alarm::Alarm;
 use crate::announcer::Owner;
@@ -107,10 +107,27 @@ impl EventLoop {
         let ports = self.ports.iter().filter_map(|ports| ports.poll_timeout());
         let speakers = self.speakers.iter().filter_map(Speaker::poll_timeout);
         let timeout = ports.chain(speakers).min();
-        if let Some(ports) = &mut self.ports {
-            ports.rest(timeout);
+        // After a rest there is something to read, most likely: it is read at once, since to ask the
+        // runtime first costs more than to find nothing.
+        let rested = self.ports.as_mut().is_some_and(|it| it.rest(timeout));
+        if rested {
+            self.take_commands();
+        } else {
+            self.collect(timeout, true).await;
         }
-        self.collect(timeout, true).await;
+    }
+
+    /// Takes the commands that have come.
+    fn take_commands(&mut self) {
+        loop {
+            match self.commands.try_recv() {
+                Ok(command) => self.pending.push_back(command),
+                Err(error) => {
+                    self.closed |= error == TryRecvError::Disconnected;
+                    return;
+                }
+            }
+        }
     }
 
     /// Waits for commands, for `timeout` at the latest, and for datagrams if `readable`.

@@ -34,8 +34,8 @@ pub(crate) trait Listening: fmt::Debug + Send {
     /// Whether something has arrived; otherwise the task is woken when something does.
     fn poll_readable(&self, cx: &mut Context<'_>) -> bool;
 
-    /// Lets datagrams gather where they come fast, but not beyond `timeout`.
-    fn rest(&mut self, timeout: Option<Instant>);
+    /// Lets datagrams gather where they come fast, but not beyond `timeout`. Says whether it did.
+    fn rest(&mut self, timeout: Option<Instant>) -> bool;
 
     /// Reads every socket dry, and does what is due.
     fn turn(&mut self, interfaces: &mut Interfaces);
@@ -103,8 +103,8 @@ impl Listening for Ports {
         ready
     }
 
-    fn rest(&mut self, timeout: Option<Instant>) {
-        self.rest.take(timeout);
+    fn rest(&mut self, timeout: Option<Instant>) -> bool {
+        self.rest.take(timeout)
     }
 
     fn turn(&mut self, interfaces: &mut Interfaces) {

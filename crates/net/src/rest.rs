@@ -22,8 +22,9 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// How long a new broker may have to wait at most because many others announce themselves.
-    const PAUSE: Duration = Duration::from_millis(4);
+    /// How long a new broker may have to wait at most because many others announce themselves: little
+    /// beside the second that it may take until it does so itself.
+    const PAUSE: Duration = Duration::from_millis(8);
 
     /// A pause that is shorter would save nothing.
     const LEAST: Duration = Duration::from_micros(250);
@@ -32,7 +33,7 @@ impl Rest {
     /// room for, which is what a Linux allows that nobody has told otherwise.
     const ROOM: u64 = 128;
 
-    /// How soon after others datagrams have to come to count as fast.
+    /// How far apart datagrams may come at most to count as fast.
     const FAST: Duration = Duration::from_millis(6);
 
     /// Notes what the turn that ends `now` has brought.
@@ -42,11 +43,12 @@ impl Rest {
             return;
         }
         let before = self.read_at.replace(now);
-        let elapsed = before.map(|at| now.saturating_duration_since(at));
-        self.until = match (activity, elapsed.filter(|elapsed| *elapsed < Self::FAST)) {
-            (Activity::Heartbeats(load), Some(elapsed)) => {
+        self.until = match (activity, before) {
+            (Activity::Heartbeats(load), Some(before)) => {
+                let elapsed = now.saturating_duration_since(before);
                 let pause = Self::pause_after(load, elapsed);
-                (pause >= Self::LEAST).then(|| now + pause)
+                let fast = elapsed.as_nanos() < Self::FAST.as_nanos() * u128::from(load);
+                (fast && pause >= Self::LEAST).then(|| now + pause)
             }
             _ => None,
         };
@@ -59,12 +61,14 @@ impl Rest {
         Self::PAUSE.min(Duration::from_secs_f64(full_after))
     }
 
-    /// Pauses if it is time to, but not beyond `timeout`.
-    pub(crate) fn take(&mut self, timeout: Option<Instant>) {
-        if let Some(until) = self.until.take() {
-            let until = timeout.map_or(until, |at| at.min(until));
-            thread::park_timeout(until.saturating_duration_since(Instant::now()));
-        }
+    /// Pauses if it is time to, but not beyond `timeout`. Says whether it did.
+    pub(crate) fn take(&mut self, timeout: Option<Instant>) -> bool {
+        let Some(until) = self.until.take() else {
+            return false;
+        };
+        let until = timeout.map_or(until, |at| at.min(until));
+        thread::park_timeout(until.saturating_duration_since(Instant::now()));
+        true
     }
 }
 
@@ -94,15 +98,17 @@ mod tests {
     #[test]
     fn rests_while_heartbeats_come_fast() {
         use Activity::{Heartbeats, News, Nothing};
-        let few = Heartbeats(3);
+        let (one, few) = (Heartbeats(1), Heartbeats(3));
 
-        assert_eq!(pause(&[(0, few)]), None);
-        assert_eq!(pause(&[(0, few), (5, few)]), Some(4 * MS));
-        assert_eq!(pause(&[(0, few), (6, few)]), None);
-        assert_eq!(pause(&[(0, few), (1, Nothing)]), None);
-        assert_eq!(pause(&[(0, few), (1, Nothing), (1, few)]), Some(4 * MS));
-        assert_eq!(pause(&[(0, News), (1, few)]), Some(4 * MS));
-        assert_eq!(pause(&[(0, few), (1, News)]), None);
+        assert_eq!(pause(&[(0, one)]), None);
+        assert_eq!(pause(&[(0, one), (5, one)]), Some(8 * MS));
+        assert_eq!(pause(&[(0, one), (6, one)]), None);
+        assert_eq!(pause(&[(0, one), (17, few)]), Some(8 * MS));
+        assert_eq!(pause(&[(0, one), (18, few)]), None);
+        assert_eq!(pause(&[(0, one), (1, Nothing)]), None);
+        assert_eq!(pause(&[(0, one), (1, Nothing), (1, one)]), Some(8 * MS));
+        assert_eq!(pause(&[(0, News), (1, one)]), Some(8 * MS));
+        assert_eq!(pause(&[(0, one), (1, News)]), None);
     }
 
     #[test]
@@ -110,7 +116,7 @@ mod tests {
         use Activity::Heartbeats;
         let after_2_ms = |load| pause(&[(0, Heartbeats(1)), (2, Heartbeats(load))]);
 
-        assert_eq!(after_2_ms(64), Some(4 * MS));
+        assert_eq!(after_2_ms(32), Some(8 * MS));
         assert_eq!(after_2_ms(256), Some(MS));
         assert_eq!(after_2_ms(1024), Some(MS / 4));
         assert_eq!(after_2_ms(1025), None);
@@ -125,9 +131,9 @@ mod tests {
             until: Some(far),
             ..Default::default()
         };
-        rest.take(Some(Instant::now()));
+        assert!(rest.take(Some(Instant::now())));
         assert!(Instant::now() < far);
-        assert_eq!(rest.until, None);
+        assert!(!rest.take(None));
     }
 
     #[test]
@@ -138,7 +144,7 @@ mod tests {
             ..Default::default()
         };
         thread::current().unpark();
-        rest.take(None);
+        assert!(rest.take(None));
         assert!(Instant::now() < far);
     }
 }
