@@ -33,6 +33,9 @@ function adoptLoosePromises(callback, report) {
 
 /** An error passes through many promises on its way out; one report of it is enough. */
 function adopt(promises, report) {
+    if (promises.length === 0) {
+        return;
+    }
     const reported = new Set();
     const onRejected = error => {
         if (!reported.has(error)) {

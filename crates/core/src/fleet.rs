@@ -103,6 +103,14 @@ impl Fleet {
         outcome
     }
 
+    /// Makes room for one more endpoint. In a large fleet that takes a while now and then, for which
+    /// the next new one has to wait if this was not called before, when nobody did.
+    pub fn make_room(&mut self) {
+        self.endpoints.make_room();
+        self.owners.make_room();
+        self.deadlines.make_room();
+    }
+
     /// Judges deadlines: removes the endpoints that have been silent for too long at `now`,
     /// earliest deadline first. Call it at [`poll_timeout`](Self::poll_timeout), or at any other
     /// time, but only once the socket is read dry: a heartbeat that waits there has arrived.

@@ -158,6 +158,9 @@ impl Port {
             }
         }
         self.send_copies(now);
+        if activity == Activity::News {
+            self.trackers.iter_mut().for_each(Tracker::make_room);
+        }
         if std::mem::take(&mut self.seeks_company) {
             self.seek_company(now, COMPANY_AGE, interfaces);
         }

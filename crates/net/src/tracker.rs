@@ -173,6 +173,11 @@ impl Tracker {
         self.deliver(now, &notices)
     }
 
+    /// Makes room for the next new endpoint, while none is waiting.
+    pub(crate) fn make_room(&mut self) {
+        self.fleet.make_room();
+    }
+
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.fleet
             .poll_timeout()

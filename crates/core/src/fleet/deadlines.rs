@@ -33,6 +33,11 @@ impl Deadlines {
         }
     }
 
+    /// Makes room for one more.
+    pub(super) fn make_room(&mut self) {
+        self.heap.reserve(1);
+    }
+
     /// An instant no later than the next deadline; `None` if there is none.
     pub(super) fn next(&self) -> Option<Instant> {
         self.heap.peek().map(|Reverse((at, _))| *at)

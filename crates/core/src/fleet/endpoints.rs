@@ -81,12 +81,8 @@ impl Endpoints {
         });
         let endpoint = self.places[place.0 as usize].insert(Endpoint::new(place, owner));
         let hash = self.hasher.hash_one(endpoint.address_ref());
-        let (places, hasher) = (&self.places, &self.hasher);
-        self.by_address.insert_unique(hash, place, |place| {
-            hash_of(places, *place, |endpoint| {
-                hasher.hash_one(endpoint.address_ref())
-            })
-        });
+        let rehash = hash_address(&self.places, &self.hasher);
+        self.by_address.insert_unique(hash, place, rehash);
         self.places[place.0 as usize]
             .as_mut()
             .expect("it was put there just now")
@@ -106,13 +102,18 @@ impl Endpoints {
             return;
         };
         endpoint.said = kept;
-        let (places, hasher) = (&self.places, &self.hasher);
+        let rehash = hash_said(&self.places, &self.hasher);
         self.by_said
-            .insert_unique(hasher.hash_one(bytes), place, |place| {
-                hash_of(places, *place, |endpoint| {
-                    hasher.hash_one(endpoint.said.bytes())
-                })
-            });
+            .insert_unique(self.hasher.hash_one(bytes), place, rehash);
+    }
+
+    /// Makes room for one more.
+    pub(super) fn make_room(&mut self) {
+        self.places.reserve(1);
+        self.by_address
+            .reserve(1, hash_address(&self.places, &self.hasher));
+        self.by_said
+            .reserve(1, hash_said(&self.places, &self.hasher));
     }
 
     pub(super) fn remove(&mut self, place: Place) -> Option<Endpoint> {
@@ -143,9 +144,21 @@ impl Endpoints {
     }
 }
 
-/// A table that grows asks for what is in it already.
-fn hash_of(places: &[Option<Endpoint>], place: Place, hash: impl FnOnce(&Endpoint) -> u64) -> u64 {
-    places[place.0 as usize].as_ref().map_or(0, hash)
+/// What a table that grows is told of those in it already: their hashes by address.
+fn hash_address(
+    places: &[Option<Endpoint>],
+    hasher: &DefaultHashBuilder,
+) -> impl Fn(&Place) -> u64 {
+    hash_of(places, |endpoint| hasher.hash_one(endpoint.address_ref()))
+}
+
+/// And by what their owners said.
+fn hash_said(places: &[Option<Endpoint>], hasher: &DefaultHashBuilder) -> impl Fn(&Place) -> u64 {
+    hash_of(places, |endpoint| hasher.hash_one(endpoint.said.bytes()))
+}
+
+fn hash_of(places: &[Option<Endpoint>], hash: impl Fn(&Endpoint) -> u64) -> impl Fn(&Place) -> u64 {
+    move |place| places[place.0 as usize].as_ref().map_or(0, &hash)
 }
 
 #[cfg(test)]
@@ -194,6 +207,22 @@ mod tests {
         endpoints.remember(place, &[b'a'; 128]);
         assert!(endpoints.find_repeated(FASTER).is_none());
         assert!(endpoints.find_repeated(&[b'a'; 128]).is_none());
+    }
+
+    #[test]
+    fn who_made_room_in_time_adds_without_growing() {
+        let mut endpoints = Endpoints::default();
+        let capacity = |it: &Endpoints| {
+            let tables = (it.by_address.capacity(), it.by_said.capacity());
+            (it.places.capacity(), tables)
+        };
+        for port in 1..1000 {
+            endpoints.make_room();
+            let before = capacity(&endpoints);
+            let up = format!("imq\tid-{port}\tup\tredis:{port}\t1");
+            add(&mut endpoints, up.as_bytes());
+            assert_eq!(capacity(&endpoints), before);
+        }
     }
 
     #[test]

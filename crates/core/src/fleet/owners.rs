@@ -38,6 +38,11 @@ impl Owners {
         self.owners.len()
     }
 
+    /// Makes room for one more.
+    pub(super) fn make_room(&mut self) {
+        self.owners.reserve(1);
+    }
+
     /// The endpoint's owner has one more.
     pub(super) fn join(&mut self, endpoint: &Endpoint) {
         let owner = self
