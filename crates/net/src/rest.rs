@@ -8,7 +8,7 @@ use crate::port::Activity;
 /// Lets heartbeats gather, so that waking up, which costs far more than reading one, is done for
 /// several of them. What network adapters do for packets, in software.
 ///
-/// While news come nothing is held up, nor in a fleet of a few hundred brokers, of which the
+/// While news come nothing is held up, nor in a fleet of a hundred brokers, of which the
 /// heartbeats come further apart. Commands end a pause at once: whoever sends one unparks the thread.
 ///
 /// What comes during a pause has to find room in the socket's buffer, or a flood of a few large

@@ -164,6 +164,7 @@ impl Story {
         self.fleet.handle_timeout(self.instant(), &mut events);
         let said = self.reference.timeout(self.now);
         self.check(&events, &said);
+        self.fleet.make_room();
         assert!(self.due().is_none_or(|due| due > self.now), "busy loop");
     }
 
