@@ -7,7 +7,8 @@
 const { spawn } = require('node:child_process');
 const { mkdtempSync, readFileSync, readdirSync, rmSync } = require('node:fs');
 const { tmpdir } = require('node:os');
-const { dirname, join, sep } = require('node:path');
+const { dirname, join, relative, sep } = require('node:path');
+const { stripVTControlCharacters } = require('node:util');
 
 const { ensureNode } = require('./nodes.js');
 const { SERVERS, ensureServer } = require('./setup-other-redis.js');
@@ -21,6 +22,10 @@ const OTHER_NODES = [22, 24, 26];
 
 /** Tests in network namespaces need root on Linux; elsewhere they are skipped. */
 const ALL_TESTS_RUN = process.platform === 'linux' && process.getuid() === 0;
+
+/** Heads the list of what failed. `.ci/run` shows it again at its end. */
+const FAILURES = 'Failures';
+const LINES_OF_A_FAILURE = 12;
 
 /** What the tests need, and the script that builds it. Modules of Redis are for Linux. */
 const BUILDS = {
@@ -70,7 +75,11 @@ async function main() {
                 + ' versions of Node.js; as root on Linux all of them run.');
         }
     }
-    complaints.forEach(complaint => console.error(`npm test: ${complaint}`));
+    const failures = [...rust.failures, ...jest.failures, ...complaints];
+    if (failures.length > 0) {
+        heading(FAILURES);
+        failures.forEach(failure => console.log(failure));
+    }
 
     const failed = rust.failed + jest.failed + complaints.length;
     console.log(`\n${rust.passed + jest.passed} passed, ${failed} failed`);
@@ -86,7 +95,9 @@ async function rustTests() {
         group => results.reduce((sum, result) => sum + Number(result[group]), 0),
     );
 
-    return { passed, failed: failuresOf(code, failed) };
+    const failures = [...output.matchAll(/^test (.*) \.\.\. FAILED$/gm)].map(([, name]) => name);
+
+    return { passed, failed: failuresOf(code, failed), failures };
 }
 
 /** Why servers to load modules into cannot be had. Tests go on without them. */
@@ -129,14 +140,36 @@ async function jestRun(args) {
             passed: result.numPassedTests,
             failed: failuresOf(code, failed),
             skipped: result.numPendingTests + result.numTodoTests,
+            failures: result.testResults.flatMap(failuresIn),
         };
     } finally {
         rmSync(directory, { recursive: true, force: true });
     }
 }
 
+/** What failed in a spec file, and how each failure begins: in a long log it is hard to find. */
+function failuresIn({ name, message, assertionResults }) {
+    const failed = assertionResults.filter(({ status }) => status === 'failed');
+    const reasons = failed.length > 0
+        ? failed.map(({ fullName, failureMessages }) => `${fullName}\n${failureMessages.join('\n')}`)
+        : [message].filter(Boolean);
+
+    return reasons.map(reason => `${relative(root, name)}: ${beginning(reason)}`);
+}
+
+function beginning(text) {
+    const lines = stripVTControlCharacters(text).split('\n');
+
+    return lines.filter(line => line.trim() !== '').slice(0, LINES_OF_A_FAILURE).join('\n    ');
+}
+
 function add(one, other) {
-    return Object.fromEntries(Object.keys(one).map(key => [key, one[key] + other[key]]));
+    return {
+        passed: one.passed + other.passed,
+        failed: one.failed + other.failed,
+        skipped: one.skipped + other.skipped,
+        failures: [...one.failures, ...other.failures],
+    };
 }
 
 /** What does not compile, or dies before it can report, is a failure too. */

@@ -14,7 +14,7 @@ const { freePort } = require('../helpers/udp.js');
 const AT_ONCE_MS = 90;
 
 /** Takes a second or so. */
-const BUSY = 'for _ = 1, 2e8 do end';
+const BUSY = 'local over = os.clock() + 1 while os.clock() < over do end';
 
 describeModules('a Redis that takes its time to end', () => {
     let brokers;
@@ -58,11 +58,11 @@ describeModules('a Redis that takes its time to end', () => {
         await ear.up(at(broker));
         const since = await end(broker);
 
-        const { at: ended, code } = await broker.ended;
+        const { code } = await broker.ended;
         const down = await ear.down();
         expect(code).toBe(0);
         expect(down.at - since).toBeLessThan(AT_ONCE_MS);
-        expect(ended - down.at).toBeGreaterThan(200);
+        expect(down.at).toBeLessThan(await broker.halfSaved());
         expect(afterGoodbye()).toEqual(['down', 'down', 'down']);
     });
 

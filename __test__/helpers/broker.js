@@ -113,6 +113,13 @@ class Broker {
         });
     }
 
+    /** Resolves, once it has done its final save, with the middle of that. */
+    async halfSaved() {
+        const { at: begun } = await this.logged('Saving the final RDB snapshot');
+        const { at: done } = await this.logged('DB saved on disk');
+        return (begun + done) / 2;
+    }
+
     get log() {
         return this.lines.map(({ text }) => text).join('\n');
     }
