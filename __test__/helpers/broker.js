@@ -116,7 +116,9 @@ class Broker {
     /** Resolves, once it has done its final save, with the middle of that. */
     async halfSaved() {
         const { at: begun } = await this.logged('Saving the final RDB snapshot');
-        const { at: done } = await this.logged('DB saved on disk');
+        await this.ended;
+        // It may have saved before.
+        const { at: done } = this.lines.findLast(({ text }) => text.includes('DB saved on disk'));
         return (begun + done) / 2;
     }
 

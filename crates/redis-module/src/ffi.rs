@@ -6,7 +6,6 @@
 use std::any::Any;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
-use std::mem;
 use std::ops::RangeInclusive;
 use std::panic::{self, AssertUnwindSafe};
 use std::slice;
@@ -16,96 +15,12 @@ use imqueue_udp_net::Level;
 
 use crate::module::{self, Recipe};
 
-/// What Redis hands to a module with each call.
-#[repr(C)]
-#[derive(Debug)]
-pub struct Context {
-    find: FindFn,
-    _private: [u8; 0],
-}
+use self::functions::{Functions, RawEvent, RedisString};
 
-/// What follows the path of the module in `loadmodule`.
-pub type Arguments = *mut *mut RedisString;
+pub use self::functions::{Arguments, Context};
 
-/// A string of Redis.
-#[repr(C)]
-#[derive(Debug)]
-pub struct RedisString([u8; 0]);
-
-#[repr(C)]
-struct Reply([u8; 0]);
-
-#[repr(C)]
-struct Info([u8; 0]);
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct RawEvent {
-    id: u64,
-    version: u64,
-}
-
-type FindFn = unsafe extern "C" fn(*const c_char, *mut *mut c_void) -> c_int;
-type EventFn = unsafe extern "C" fn(*mut Context, RawEvent, u64, *mut c_void);
-
-/// Declares the functions that are used, and how to find them all.
-macro_rules! functions {
-    ($($field:ident: $name:literal = fn($($argument:ty),*; $($variadic:tt)*) $(-> $result:ty)?,)*) => {
-        #[derive(Clone, Copy)]
-        struct Functions {
-            $($field: unsafe extern "C" fn($($argument,)* $($variadic)*) $(-> $result)?,)*
-        }
-
-        impl Functions {
-            /// # Safety
-            ///
-            /// `context` is what Redis has just handed to us.
-            unsafe fn find(context: *const Context) -> Option<Self> {
-                Some(Self {
-                    $($field: {
-                        let mut function = std::ptr::null_mut();
-                        // SAFETY: Redis writes a pointer to a function of this name, whose type is
-                        // the one of redismodule.h, or says that it has none.
-                        unsafe {
-                            if ((*context).find)($name.as_ptr(), &raw mut function) != OK {
-                                return None;
-                            }
-                            mem::transmute::<
-                                *mut c_void,
-                                unsafe extern "C" fn($($argument,)* $($variadic)*) $(-> $result)?
-                            >(function)
-                        }
-                    },)*
-                })
-            }
-        }
-    };
-}
-
-functions! {
-    call: c"RedisModule_Call" = fn(*mut Context, *const c_char, *const c_char; ...) -> *mut Reply,
-    count_keys: c"RedisModule_DbSize" = fn(*mut Context;) -> u64,
-    flags: c"RedisModule_GetContextFlags" = fn(*mut Context;) -> c_int,
-    free_info: c"RedisModule_FreeServerInfo" = fn(*mut Context, *mut Info;),
-    free_reply: c"RedisModule_FreeCallReply" = fn(*mut Reply;),
-    info: c"RedisModule_GetServerInfo" = fn(*mut Context, *const c_char;) -> *mut Info,
-    info_unsigned: c"RedisModule_ServerInfoGetFieldUnsigned"
-        = fn(*mut Info, *const c_char, *mut c_int;) -> u64,
-    is_name_busy: c"RedisModule_IsModuleNameBusy" = fn(*const c_char;) -> c_int,
-    is_paused: c"RedisModule_AvoidReplicaTraffic" = fn(;) -> c_int,
-    log: c"RedisModule_Log" = fn(*mut Context, *const c_char, *const c_char; ...),
-    reply_element: c"RedisModule_CallReplyArrayElement" = fn(*mut Reply, usize;) -> *mut Reply,
-    reply_string: c"RedisModule_CallReplyStringPtr" = fn(*mut Reply, *mut usize;) -> *const c_char,
-    select: c"RedisModule_SelectDb" = fn(*mut Context, c_int;) -> c_int,
-    selected: c"RedisModule_GetSelectedDb" = fn(*mut Context;) -> c_int,
-    set_attributes: c"RedisModule_SetModuleAttribs"
-        = fn(*mut Context, *const c_char, c_int, c_int;),
-    set_options: c"RedisModule_SetModuleOptions" = fn(*mut Context, c_int;),
-    string: c"RedisModule_StringPtrLen" = fn(*const RedisString, *mut usize;) -> *const c_char,
-    subscribe: c"RedisModule_SubscribeToServerEvent"
-        = fn(*mut Context, RawEvent, EventFn;) -> c_int,
-    version: c"RedisModule_GetServerVersion" = fn(;) -> c_int,
-}
+mod filter;
+mod functions;
 
 const OK: c_int = 0;
 const ERROR: c_int = 1;
@@ -282,17 +197,25 @@ impl Server<'_> {
         unsafe { (self.functions.is_paused)() != 0 }
     }
 
-    /// Whether it waits for its replicas before it ends, which takes ten to twenty microseconds to
-    /// find out. Its clients are paused meanwhile.
+    /// Whether it waits for its replicas before it ends. Its clients are paused meanwhile.
     pub(crate) fn is_shutting_down(&self) -> bool {
+        self.info(c"server", c"shutdown_in_milliseconds").is_some()
+    }
+
+    /// Whether it appends what is written to a file.
+    pub(crate) fn is_appending(&self) -> bool {
+        self.info(c"persistence", c"aof_enabled") == Some(1)
+    }
+
+    /// A number that `INFO` tells, if it does. To ask takes ten to twenty microseconds.
+    fn info(&self, section: &CStr, field: &CStr) -> Option<u64> {
         // SAFETY: the context is valid, and the information is freed once it has been read.
         unsafe {
-            let info = (self.functions.info)(self.context, c"server".as_ptr());
+            let info = (self.functions.info)(self.context, section.as_ptr());
             let mut missing = ERROR;
-            let field = c"shutdown_in_milliseconds".as_ptr();
-            (self.functions.info_unsigned)(info, field, &raw mut missing);
+            let value = (self.functions.info_unsigned)(info, field.as_ptr(), &raw mut missing);
             (self.functions.free_info)(self.context, info);
-            missing == OK
+            (missing == OK).then_some(value)
         }
     }
 

@@ -5,16 +5,17 @@
 //! functions that it looks for. The rest is here:
 //!
 //! - `ffi.rs`: what Redis offers and what it calls, and all the unsafe code that this takes;
-//! - `module.rs`: the life of the module, on Redis' main thread; whenever that is about to sleep, it
-//!   is asked whether it waits for replicas before it ends; a goodbye is also said before it saves or
-//!   loads, since it answers nobody meanwhile;
+//!   `ffi/filter.rs`: how a SHUTDOWN is heard of before Redis carries it out;
+//! - `module.rs`: the life of the module, on Redis' main thread; it says goodbye while Redis waits for
+//!   replicas before it ends, and before it saves or loads, since it answers nobody meanwhile;
 //! - `settings.rs`: the environment and the arguments of `loadmodule`;
 //! - `endpoints.rs`: which addresses are announced, a function without side effects; `probe.rs`:
 //!   whether Redis really listens there;
 //! - `presence.rs`: one announcer an address, and the last word, for which Redis waits: it is said three
 //!   times, or once if there are very many to be told;
-//! - `watch.rs`, `signals.rs`: a thread that follows this host's addresses, and hears at once of a
-//!   signal that Redis acts upon only a tenth of a second later.
+//! - `watch.rs`, `signals.rs`, `shutdown.rs`: a thread that follows this host's addresses, and hears at
+//!   once of a signal that Redis acts upon only a tenth of a second later, and of a SHUTDOWN that it
+//!   is at for long.
 //!
 //! # Replacing a module
 //!
@@ -47,6 +48,7 @@ mod module;
 mod presence;
 mod probe;
 mod settings;
+mod shutdown;
 mod signals;
 mod watch;
 

@@ -6,7 +6,7 @@ use std::ffi::CStr;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
-use std::{env, fmt};
+use std::{env, fmt, mem};
 
 use imqueue_udp_net::Level;
 
@@ -15,6 +15,7 @@ use crate::ffi::{Event, Server};
 use crate::presence::{Audience, Line, Presence};
 use crate::probe::is_listened_on;
 use crate::settings::{Options, Settings};
+use crate::shutdown;
 use crate::watch::Watch;
 
 /// What makes one module out of what all have in common: whom it tells of its Redis.
@@ -61,14 +62,6 @@ const READ_AGAIN_UNTOLD: Duration = Duration::from_millis(500);
 /// the next one it has tried to end.
 const GOES_ON: u32 = 2;
 
-/// How often Redis may be asked whether it is about to end while its clients are paused, which can
-/// be for long. That takes it a hundredth of its time, or two.
-const ASK_EVERY: Duration = Duration::from_millis(1);
-
-/// How many times that it was not asked are made up for: an idle Redis is asked whenever something
-/// has come, since nothing else might come for long.
-const ASKS_MADE_UP_FOR: u32 = 50;
-
 struct Module {
     // In the order in which they are dropped: threads before what they use.
     recipe: Box<dyn Any + Send>,
@@ -82,8 +75,10 @@ struct Module {
     was_replica: bool,
     /// How many crons there were since the goodbye.
     silent_crons: u32,
-    /// When it would have been asked last whether it is about to end, if it were regularly.
-    asked_at: Instant,
+    /// Redis waits for its disk when it ends.
+    is_appending: bool,
+    /// Its clients may not write for now, or might not when that was looked at last.
+    is_paused: bool,
     /// Why nothing is announced, as it was told last.
     told: Option<Line>,
 }
@@ -96,8 +91,8 @@ pub(crate) fn load<R: Recipe>(server: &Server<'_>, arguments: &[String]) -> Resu
     let presence = Arc::new(Presence::new(&settings, R::AUDIENCE));
     let recipe = R::start(&mut options, Voice(Arc::clone(&presence)));
     let recipe = recipe.map_err(|error| error.to_string())?;
-    let on_signal = Arc::clone(&presence);
-    let watch = Watch::start(move || on_signal.say_goodbye())
+    let on_end = Arc::clone(&presence);
+    let watch = Watch::start(move || on_end.say_goodbye())
         .map_err(|error| format!("cannot watch this host: {error}"))?;
 
     if settings.is_told_of_redis() {
@@ -119,7 +114,8 @@ pub(crate) fn load<R: Recipe>(server: &Server<'_>, arguments: &[String]) -> Resu
         due: true,
         was_replica: false,
         silent_crons: 0,
-        asked_at: Instant::now(),
+        is_appending: false,
+        is_paused: false,
         told: None,
     };
     *MODULE.lock().unwrap_or_else(PoisonError::into_inner) = Some(module);
@@ -133,11 +129,18 @@ pub(crate) fn expect_no_config_events() {
 
 /// Says goodbye and ends everything.
 pub(crate) fn unload(server: &Server<'_>) {
+    server.filter(false);
     let module = MODULE.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(module) = module {
         module.presence.leave();
         module.log(server);
     }
+}
+
+/// Redis is to carry out a SHUTDOWN, unless it refuses to.
+pub(crate) fn shutdown_begins() {
+    shutdown::begins();
+    with_module(|module| module.watch.shutdown_begins());
 }
 
 /// Something has happened in Redis.
@@ -201,17 +204,22 @@ impl Module {
     }
 
     /// A Redis that was told to end, and waits for its replicas, says so only when it is asked. It
-    /// pauses its clients, and this is called right after the command.
+    /// pauses its clients, and this is called right after the command: that is the one at which they
+    /// came to be paused, or a SHUTDOWN while they were.
     fn look_out_for_shutdown(&mut self, server: &Server<'_>) {
-        if !server.is_paused() {
-            return;
-        }
-        let now = Instant::now();
-        let next = self.asked_at.max(now - ASK_EVERY * ASKS_MADE_UP_FOR) + ASK_EVERY;
-        if next <= now {
-            self.asked_at = next;
+        let was_told_to_end = shutdown::ends();
+        let was_paused = mem::replace(&mut self.is_paused, server.is_paused());
+        if was_told_to_end || !was_paused {
             self.heed_shutdown(server);
         }
+        if self.is_paused != was_paused {
+            self.filter(server);
+        }
+    }
+
+    /// Hears of SHUTDOWN only while there is something to be heard of: it makes Redis slower.
+    fn filter(&self, server: &Server<'_>) {
+        server.filter(self.is_appending || self.is_paused);
     }
 
     /// Says goodbye if Redis waits for its replicas before it ends, and whether it does.
@@ -243,6 +251,8 @@ impl Module {
         }
         self.read_at = Instant::now();
         self.was_replica = server.is_replica();
+        self.is_appending = is_appending_lazily(server);
+        self.filter(server);
         let wanted = self.wanted(server);
         let endpoints = wanted.as_deref().unwrap_or_default();
         let announced = self.presence.announce(endpoints);
@@ -324,6 +334,17 @@ impl Module {
             server.log(level, &line);
         }
     }
+}
+
+/// Whether Redis first waits for its disk when it ends. Before version 7 it does not say when a command
+/// is over, and one that it refuses could be taken for one that lasts.
+fn is_appending_lazily(server: &Server<'_>) -> bool {
+    let does_so_always = || {
+        server
+            .config(c"appendfsync")
+            .is_some_and(|when| when == "always")
+    };
+    server.version() >= (7, 0) && server.is_appending() && !does_so_always()
 }
 
 impl fmt::Debug for Module {

@@ -12,6 +12,9 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::SeqCst};
 /// The signals by which a Redis is ended.
 static HOOKS: [Hook; 2] = [Hook::new(libc::SIGTERM), Hook::new(libc::SIGINT)];
 
+/// The byte.
+pub(crate) const CAME: u8 = 0;
+
 /// What the byte is written to; negative for nobody.
 static LISTENER: AtomicI32 = AtomicI32::new(-1);
 
@@ -34,7 +37,7 @@ struct Hook {
 type Handler = extern "C" fn(c_int);
 type LongHandler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// From now on `descriptor` gets a byte whenever such a signal comes. It has to be one that never
+/// From now on `descriptor` gets [`CAME`] whenever such a signal comes. It has to be one that never
 /// blocks, and to stay open until [`unhook`].
 pub(crate) fn hook(descriptor: c_int) {
     // SAFETY: it cannot fail.
@@ -150,7 +153,7 @@ fn notify() {
     // there. `errno` belongs to the thread, which was interrupted, and is put back.
     unsafe {
         let former = *errno;
-        libc::write(descriptor, [0_u8].as_ptr().cast(), 1);
+        libc::write(descriptor, [CAME].as_ptr().cast(), 1);
         *errno = former;
     }
 }

@@ -1,6 +1,6 @@
 //! What has to be noticed while Redis' main thread is busy, or asleep.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use imqueue_udp_net::{InterfaceAddress, interface_addresses, spawn_without_signals};
 
-use crate::signals;
+use crate::{shutdown, signals};
 
 /// Follows the addresses of this host, on a thread of its own, since listing them can take
-/// milliseconds where there are many; and calls back at once when a signal is to end Redis.
+/// milliseconds where there are many; and calls back when Redis is to end, at once upon a signal, and
+/// upon a SHUTDOWN that is not refused.
 #[derive(Debug)]
 pub(crate) struct Watch {
     shared: Arc<Shared>,
@@ -35,9 +36,12 @@ pub(crate) type Addresses = Result<Vec<InterfaceAddress>, String>;
 /// How often the addresses are listed: a change is followed within a second.
 const PERIOD: Duration = Duration::from_millis(500);
 
+/// What the thread is told by a byte, unless by that of a signal.
+const SHUTDOWN_BEGINS: u8 = 1;
+
 impl Watch {
-    /// `on_signal` is called on the thread.
-    pub(crate) fn start(on_signal: impl Fn() + Send + 'static) -> io::Result<Self> {
+    /// `on_end` is called on the thread.
+    pub(crate) fn start(on_end: impl Fn() + Send + 'static) -> io::Result<Self> {
         let (end, other_end) = UnixStream::pair()?;
         end.set_nonblocking(true)?;
         other_end.set_read_timeout(Some(PERIOD))?;
@@ -47,7 +51,7 @@ impl Watch {
         });
         let theirs = Arc::clone(&shared);
         let thread = spawn_without_signals("imq-watch", move || {
-            theirs.run(other_end, on_signal);
+            theirs.run(other_end, on_end);
         })?;
         signals::hook(end.as_raw_fd());
         Ok(Self {
@@ -55,6 +59,12 @@ impl Watch {
             end,
             thread: Some(thread),
         })
+    }
+
+    /// The main thread begins with a SHUTDOWN.
+    pub(crate) fn shutdown_begins(&self) {
+        // If so much is unread that it does not fit, the thread is awake.
+        (&self.end).write_all(&[SHUTDOWN_BEGINS]).ok();
     }
 
     /// The addresses as they could be listed last.
@@ -80,11 +90,16 @@ impl Drop for Watch {
 }
 
 impl Shared {
-    fn run(&self, mut end: UnixStream, on_signal: impl Fn()) {
+    fn run(&self, mut end: UnixStream, on_end: impl Fn()) {
+        let mut told = [0; 16];
         loop {
-            match end.read(&mut [0; 16]) {
+            match end.read(&mut told) {
                 Ok(0) => return,
-                Ok(_) => on_signal(),
+                Ok(count) => {
+                    if told[..count].contains(&signals::CAME) || shutdown::lasts() {
+                        on_end();
+                    }
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if is_timeout(&error) => self.learn(list()),
                 Err(_) => return,
