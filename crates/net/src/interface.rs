@@ -5,14 +5,17 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
-use if_addrs::{IfAddr, get_if_addrs};
-
 use crate::socket::Arrival;
 
-// Where a sandbox forbids the usual way to list them, as systemd does for Redis on Debian.
-#[cfg(target_os = "linux")]
-#[path = "imp/interfaces_linux.rs"]
-mod sandbox;
+// How they are listed.
+#[cfg_attr(target_os = "linux", path = "imp/interfaces_linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "imp/interfaces.rs")]
+mod imp;
+
+// The way of the other systems works on Linux too, where the two are compared.
+#[cfg(all(test, target_os = "linux"))]
+#[path = "imp/interfaces.rs"]
+mod elsewhere;
 
 /// Reaches every socket on a port of this host, and nobody else.
 pub(crate) const LOOPBACK_BROADCAST: Ipv4Addr = Ipv4Addr::new(127, 255, 255, 255);
@@ -40,7 +43,7 @@ pub struct InterfaceAddress {
 ///
 /// The system does not tell, not even where it forbids only one of two ways to ask (Linux).
 pub fn interface_addresses() -> io::Result<Vec<InterfaceAddress>> {
-    let mut addresses: Vec<_> = list()?
+    let mut addresses: Vec<_> = imp::list()?
         .into_iter()
         .map(|interface| InterfaceAddress {
             address: interface.address,
@@ -84,7 +87,7 @@ impl Interfaces {
             return;
         }
         self.read_at = Some(now);
-        if let Ok(list) = list() {
+        if let Ok(list) = imp::list() {
             self.list = list;
         }
     }
@@ -174,31 +177,7 @@ impl Interfaces {
     }
 }
 
-/// The IPv4 addresses of this host.
-fn list() -> io::Result<Vec<Interface>> {
-    let usual = get_if_addrs();
-    #[cfg(target_os = "linux")]
-    if usual.is_err() {
-        return sandbox::list();
-    }
-    Ok(usual?.into_iter().filter_map(Interface::read).collect())
-}
-
 impl Interface {
-    fn read(interface: if_addrs::Interface) -> Option<Self> {
-        let IfAddr::V4(address) = &interface.addr else {
-            return None;
-        };
-        Some(Self {
-            index: interface.index,
-            address: address.ip,
-            netmask: address.netmask,
-            running: interface.is_oper_up(),
-            broadcasts: interface.is_oper_up() && !interface.is_p2p() && !address.is_loopback(),
-            name: interface.name,
-        })
-    }
-
     /// How many leading bits of `address` this network shares, if it is in it.
     fn matches(&self, address: Ipv4Addr) -> Option<u32> {
         self.contains(address)

@@ -1,4 +1,7 @@
-//! Linux, by way of an ordinary socket: netlink, which is the usual way, may be forbidden.
+//! The interfaces on Linux, by way of an ordinary socket.
+//!
+//! Netlink, which is the usual way, is forbidden where systemd runs Redis on Debian, and takes several
+//! times as many system calls: a manager that starts lists them before it can hear anybody.
 
 use std::ffi::CStr;
 use std::io;
@@ -104,8 +107,8 @@ fn control<T>(socket: &Socket, operation: libc::c_ulong, argument: &mut T) -> io
 mod tests {
     use std::thread;
 
+    use super::super::elsewhere;
     use super::*;
-    use crate::interface_addresses;
 
     /// Takes netlink away from the current thread, for good.
     fn forbid_netlink() {
@@ -151,13 +154,14 @@ mod tests {
 
     #[test]
     #[cfg(target_endian = "little")]
-    fn lists_the_same_without_netlink() {
-        let with = interface_addresses().unwrap();
+    fn needs_no_netlink_to_list_the_same_as_elsewhere() {
         let without = thread::spawn(|| {
             forbid_netlink();
-            assert!(if_addrs::get_if_addrs().is_err());
-            interface_addresses().unwrap()
+            assert!(elsewhere::list().is_err());
+            list().unwrap()
         });
-        assert_eq!(without.join().unwrap(), with);
+        let without = without.join().unwrap();
+        let with = elsewhere::list().unwrap();
+        assert_eq!(format!("{without:?}"), format!("{with:?}"));
     }
 }
