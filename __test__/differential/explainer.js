@@ -54,19 +54,26 @@ class Explainer {
             ...onlyOurs.map(told => ['ours', told, this.#reasonOfOurs(told, step)]),
             ...unlike.map(([their, our]) => ['both', our, this.#reasonOfDetails(their, our, step)]),
         ].map(([side, told, reason]) => ({ side, told, reason }));
+        // What both were told, ours only to make room for another: others may follow from it.
+        const alike = pairs.map(([, our]) => our)
+            .filter(our => !events.some(matchesTold(our)))
+            .map(told => ({ told, reason: 'find' }));
 
-        this.#resolve(differences);
+        this.#resolve([...differences, ...alike]);
         repeat(theirs, this.#clusters.theirs);
         repeat(ours, this.#clusters.ours);
+        this.#spread();
         return differences.map(({ side, told, reason, reasons = [] }) => {
             return { side, told, reasons, follows: !reason };
         });
     }
 
-    /** Whether only one of the clusters has this server, or they have it differently. */
+    /** Whether the clusters have different servers at this endpoint or under this guid. */
     #areApart(server) {
-        const [their, our] = Object.values(this.#clusters).map(cluster => cluster.find(server));
-        return their && our ? keyOf({ server: their }) !== keyOf({ server: our }) : their !== our;
+        const [theirs, ours] = Object.values(this.#clusters).map(
+            cluster => cluster.findAll(server).map(found => keyOf({ server: found })).sort().join(),
+        );
+        return theirs !== ours;
     }
 
     /** Those without a reason of their own follow from others, which may be of the same step. */
@@ -84,13 +91,27 @@ class Explainer {
                 if (!this.#areApart(told.server) && !sharesTrace(told, resolved)) {
                     return true;
                 }
-                const traces = traceKeys(told).flatMap(key => [...this.#traces.get(key) ?? []]);
-                difference.reasons = [...new Set(traces)];
+                difference.reasons = this.#tracesOf(told);
                 resolved.push(difference);
                 this.#trace(told, difference.reasons);
                 return false;
             });
         } while (open.length < count);
+    }
+
+    /** What only one of them has is apart at its endpoint because it is at its guid, or the reverse. */
+    #spread() {
+        const [theirs, ours] = Object.values(this.#clusters).map(
+            cluster => cluster.servers.map(server => ({ op: 'has', server })),
+        );
+        const lone = [...without(theirs, ours), ...without(ours, theirs)];
+
+        lone.forEach(told => this.#trace(told, this.#tracesOf(told)));
+    }
+
+    /** All rules that have made a difference where this is about. */
+    #tracesOf(told) {
+        return [...new Set(traceKeys(told).flatMap(key => [...this.#traces.get(key) ?? []]))];
     }
 
     #trace(told, reasons) {

@@ -13,6 +13,10 @@ class StandInCluster {
         this.#note = note;
     }
 
+    get servers() {
+        return [...this.#servers];
+    }
+
     add(server) {
         this.#note('add', server);
         const existing = this.find(server);
@@ -23,12 +27,17 @@ class StandInCluster {
     }
 
     remove(server) {
-        this.#note('remove', server, this.#servers.filter(other => matches(other, server)));
+        this.#note('remove', server, this.findAll(server));
         this.#servers = this.#servers.filter(other => !matches(other, server));
     }
 
     find(server) {
         return this.#servers.find(other => matches(other, server));
+    }
+
+    /** There may be two: one with its id, and one at its address. */
+    findAll(server) {
+        return this.#servers.filter(other => matches(other, server));
     }
 }
 
