@@ -55,8 +55,9 @@ class Explainer {
             ...unlike.map(([their, our]) => ['both', our, this.#reasonOfDetails(their, our, step)]),
         ].map(([side, told, reason]) => ({ side, told, reason }));
         // What both were told, ours only to make room for another: others may follow from it.
+        const count = (list, told) => list.filter(matchesTold(told)).length;
         const alike = pairs.map(([, our]) => our)
-            .filter(our => !events.some(matchesTold(our)))
+            .filter(our => count(ours, our) > count(events, our))
             .map(told => ({ told, reason: 'find' }));
 
         this.#resolve([...differences, ...alike]);
