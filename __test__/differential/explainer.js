@@ -54,11 +54,10 @@ class Explainer {
             ...onlyOurs.map(told => ['ours', told, this.#reasonOfOurs(told, step)]),
             ...unlike.map(([their, our]) => ['both', our, this.#reasonOfDetails(their, our, step)]),
         ].map(([side, told, reason]) => ({ side, told, reason }));
-        // What both were told, ours only to make room for another: others may follow from it.
-        const count = (list, told) => list.filter(matchesTold(told)).length;
-        const alike = pairs.map(([, our]) => our)
-            .filter(our => count(ours, our) > count(events, our))
-            .map(told => ({ told, reason: 'find' }));
+        // What both were told for different reasons is no difference, but others may follow from it.
+        const alike = pairs
+            .filter(([their, our]) => events.findLast(matchesTold(our))?.datagram !== their.datagram)
+            .map(([, told]) => ({ told, reason: this.#reasonOfOurs(told, step) }));
 
         this.#resolve([...differences, ...alike]);
         repeat(theirs, this.#clusters.theirs);
