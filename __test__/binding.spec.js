@@ -1,10 +1,13 @@
 'use strict';
 
-const { readFileSync } = require('node:fs');
+const { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } = require('node:fs');
+const { tmpdir } = require('node:os');
+const { basename, join } = require('node:path');
 
 const { createBindingLoader } = require('../lib/binding.js');
 const { createFacade } = require('../lib/facade.js');
 const { withLeanReport } = require('../lib/lean-report.js');
+const { builtBinding } = require('./helpers/built.js');
 const { ROOT, runNode, runScript } = require('./helpers/run-node.js');
 
 describe('loading of the native binding', () => {
@@ -86,6 +89,28 @@ describe('loading of the native binding', () => {
         const load = createBindingLoader(() => './addon-G5JBWJKK.node');
 
         expect(load).toThrow(/no binding: '\.\/addon-G5JBWJKK\.node'(.|\n)*loader:\.node=copy/);
+    });
+
+    it.each([
+        ['within the package', () => 'imqueue-udp-cluster'],
+        ['in the package of its platform', file => basename(file, '.node').replace('.', '-')],
+    ])('should be found %s', async (_, packageOf) => {
+        const built = builtBinding();
+        const modules = mkdtempSync(join(tmpdir(), 'imqueue-binding-'));
+        try {
+            const lib = join(modules, 'imqueue-udp-cluster', 'lib');
+            const home = join(modules, packageOf(built));
+            mkdirSync(home, { recursive: true });
+            cpSync(built, join(home, basename(built)));
+            cpSync(join(ROOT, 'lib', 'usual-binding.js'), join(lib, 'usual-binding.js'));
+            const { stdout, stderr } = await runScript(`
+                const { requireUsualBinding } = require(${JSON.stringify(join(lib, 'usual-binding.js'))});
+                console.log(typeof requireUsualBinding()?.Listener);
+            `);
+            expect([stdout, stderr]).toEqual(['function\n', '']);
+        } finally {
+            rmSync(modules, { recursive: true });
+        }
     });
 
     it('should be left to the generated loader in a bundle that is an ES module', () => {

@@ -1,15 +1,14 @@
 'use strict';
 
 const { existsSync } = require('node:fs');
-const { createRequire } = require('node:module');
 const { join } = require('node:path');
 
 /** What a platform's binary is usually built for, as the end of its name. */
 const ABIS = { darwin: '', linux: '-gnu', win32: '-msvc' };
 
 /**
- * Loads the binding from where it is on nearly every machine: beside the package in a checkout, and
- * in the platform package where it was installed.
+ * Loads the binding from where it is on nearly every machine: in the package in a checkout, and in
+ * the platform package beside it where it was installed.
  *
  * The loader that the napi CLI generates knows every other place too, and can say what is wrong. But
  * reading that much takes longer than all that a manager does from its constructor to its socket.
@@ -36,11 +35,20 @@ function load() {
         return undefined;
     }
     const target = `${platform}-${arch}${ABIS[platform]}`;
-    const built = join(__dirname, '..', `imqueue-udp-cluster.${target}.node`);
+    const name = `imqueue-udp-cluster.${target}.node`;
+    const root = join(__dirname, '..');
+    const places = [join(root, name), join(root, '..', `imqueue-udp-cluster-${target}`, name)];
+    const file = places.find(place => existsSync(place));
 
-    // Not the `require` that bundlers look at: they cannot follow a name that is put together.
-    const requireHere = createRequire(__filename);
-    return requireHere(existsSync(built) ? built : `imqueue-udp-cluster-${target}`);
+    return file && open(file);
+}
+
+/** Not by `require`, which bundlers would take for theirs, and which would look for it once more. */
+function open(file) {
+    const module = { exports: {} };
+
+    process.dlopen(module, file);
+    return module.exports;
 }
 
 exports.requireUsualBinding = requireUsualBinding;

@@ -1,7 +1,7 @@
 //! Linux.
 
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
@@ -28,8 +28,8 @@ pub(crate) fn ears(port: u16) -> Option<Ears> {
 
 fn read_ears(port: u16) -> io::Result<Ears> {
     // Of this thread's network namespace, which need not be that of the whole process.
-    let list = fs::read_to_string("/proc/thread-self/net/udp")?;
-    let list_v6 = match fs::read_to_string("/proc/thread-self/net/udp6") {
+    let list = read_list("/proc/thread-self/net/udp")?;
+    let list_v6 = match read_list("/proc/thread-self/net/udp6") {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         list => list?,
     };
@@ -37,6 +37,15 @@ fn read_ears(port: u16) -> io::Result<Ears> {
     let everything = count(&list, "00000000", port) + count(&list_v6, &"0".repeat(32), port);
     let copies = count(&list, "FFFFFF7F", port);
     Ok(Ears { everything, copies })
+}
+
+/// Reads in large pieces, since the kernel looks through all its sockets for each of them.
+fn read_list(path: &str) -> io::Result<String> {
+    const PIECE: usize = 16 * 1024;
+
+    let mut list = String::with_capacity(PIECE);
+    File::open(path)?.read_to_string(&mut list)?;
+    Ok(list)
 }
 
 /// How many sockets of a list are bound to an address, as the list writes it, and to `port`, and
