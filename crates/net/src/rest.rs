@@ -24,7 +24,7 @@ pub(crate) struct Rest {
 impl Rest {
     /// How long a new broker may have to wait at most because many others announce themselves: little
     /// beside the second that it may take until it does so itself.
-    const PAUSE: Duration = Duration::from_millis(8);
+    const PAUSE: Duration = Duration::from_millis(12);
 
     /// A pause that is shorter would save nothing.
     const LEAST: Duration = Duration::from_micros(250);
@@ -101,13 +101,13 @@ mod tests {
         let (one, few) = (Heartbeats(1), Heartbeats(3));
 
         assert_eq!(pause(&[(0, one)]), None);
-        assert_eq!(pause(&[(0, one), (5, one)]), Some(8 * MS));
+        assert_eq!(pause(&[(0, one), (5, one)]), Some(12 * MS));
         assert_eq!(pause(&[(0, one), (6, one)]), None);
-        assert_eq!(pause(&[(0, one), (17, few)]), Some(8 * MS));
+        assert_eq!(pause(&[(0, one), (17, few)]), Some(12 * MS));
         assert_eq!(pause(&[(0, one), (18, few)]), None);
         assert_eq!(pause(&[(0, one), (1, Nothing)]), None);
-        assert_eq!(pause(&[(0, one), (1, Nothing), (1, one)]), Some(8 * MS));
-        assert_eq!(pause(&[(0, News), (1, one)]), Some(8 * MS));
+        assert_eq!(pause(&[(0, one), (1, Nothing), (1, one)]), Some(12 * MS));
+        assert_eq!(pause(&[(0, News), (1, one)]), Some(12 * MS));
         assert_eq!(pause(&[(0, one), (1, News)]), None);
     }
 
@@ -116,7 +116,7 @@ mod tests {
         use Activity::Heartbeats;
         let after_2_ms = |load| pause(&[(0, Heartbeats(1)), (2, Heartbeats(load))]);
 
-        assert_eq!(after_2_ms(32), Some(8 * MS));
+        assert_eq!(after_2_ms(21), Some(12 * MS));
         assert_eq!(after_2_ms(256), Some(MS));
         assert_eq!(after_2_ms(1024), Some(MS / 4));
         assert_eq!(after_2_ms(1025), None);
