@@ -3,7 +3,7 @@
 const { connect } = require('node:net');
 
 const { Sidecar } = require('../helpers/sidecar.js');
-const { createScene } = require('../helpers/sidecar-scene.js');
+const { HERE, createScene } = require('../helpers/sidecar-scene.js');
 
 describe('what a sidecar answers', () => {
     const scene = createScene();
@@ -13,7 +13,7 @@ describe('what a sidecar answers', () => {
 
         expect(await sidecar.ask('/healthz')).toEqual({ status: 200, body: 'alive\n' });
         expect(await sidecar.ask('/readyz')).toEqual({
-            status: 200, body: `announcing 127.0.0.1:${redis.port}\n`,
+            status: 200, body: `announcing ${redis.address}\n`,
         });
         const sent = 'announcements_sent_total{destination="unicast"}';
         const before = await sidecar.metric(sent);
@@ -37,7 +37,7 @@ describe('what a sidecar answers', () => {
 
     it('should count what could not be sent', async () => {
         const redis = await scene.redis();
-        const unknown = ['unicast', '--to', `nowhere.invalid,${scene.here}`];
+        const unknown = ['unicast', '--to', `nowhere.invalid,${HERE}:${scene.port}`];
         const sidecar = await scene.sidecar(redis, ['--interval', '0.1'], {}, unknown);
         await sidecar.logged(/warn: announcing to nowhere\.invalid:63000 failed/);
         const failures = 'announcements_send_failures_total{destination="unicast"}';
