@@ -6,50 +6,41 @@ const { tmpdir } = require('node:os');
 const { join } = require('node:path');
 
 const { freeTcpPort } = require('../../demo/support/ports.js');
-const { Broker } = require('../helpers/broker.js');
-const { Ear } = require('../helpers/ear.js');
+const { createScene } = require('../helpers/broker-scene.js');
 const { monotonicNow, until } = require('../helpers/program.js');
 const { nothingFor } = require('../helpers/said.js');
 const { describeModules } = require('../helpers/servers.js');
-const { freePort } = require('../helpers/udp.js');
 
 describeModules('a Redis that is set up in another way', () => {
+    const scene = createScene();
     let broker;
     let directory;
-    let ear;
-    let env;
 
-    beforeEach(async () => {
-        const port = await freePort();
+    beforeEach(() => {
         directory = mkdtempSync(join(tmpdir(), 'imqueue-broker-files-'));
-        ear = await Ear.open(port);
-        env = { REDIS_BROADCAST_PORT: String(port), SELECTED_INTERFACES: '127' };
     });
 
-    afterEach(async () => {
-        await Promise.all([ear.close(), broker.close()]);
-        rmSync(directory, { recursive: true, force: true });
-    });
+    afterEach(() => rmSync(directory, { recursive: true }));
 
-    async function start({ env: more, ...options } = {}) {
-        broker = await Broker.start({ env: { ...env, ...more }, ...options });
+    async function start(options) {
+        broker = await scene.redis(options);
     }
 
-    const plain = () => ({ address: `127.0.0.1:${broker.port}`, transport: 'plain' });
+    const plain = () => ({ address: broker.address, transport: 'plain' });
 
     async function expectNothing() {
         // Nothing is to be said.
         await nothingFor(400);
-        expect(ear.heard).toEqual([]);
+        expect(scene.ear.heard).toEqual([]);
     }
 
     it('should be announced without netlink, which the unit of Debian forbids', async () => {
         const sandbox = join(directory, 'sandbox');
         execFileSync('cc', ['-o', sandbox, join(__dirname, '..', 'helpers', 'sandbox.c')]);
         await start({ within: [sandbox] });
-        await ear.up(plain());
+        await scene.ear.up(plain());
         await broker.send('SHUTDOWN', 'NOSAVE');
-        await ear.down();
+        await scene.ear.down();
     });
 
     describe('without a command CONFIG', () => {
@@ -64,7 +55,7 @@ describeModules('a Redis that is set up in another way', () => {
         it('should be announced as the arguments say', async () => {
             const port = await freeTcpPort();
             await start({ args: ['redis-port', String(port), 'redis-bind', '*'], config, port });
-            await ear.up(plain());
+            await scene.ear.up(plain());
             await broker.logged('not from Redis');
         });
     });
@@ -77,7 +68,7 @@ describeModules('a Redis that is set up in another way', () => {
 
     it('should keep its threads from taking signals', async () => {
         await start();
-        await ear.up(plain());
+        await scene.ear.up(plain());
         const names = ['imq-udp-hub', 'imq-watch'];
         // A thread has its name once it runs.
         await until(() => names.every(name => broker.threads.includes(name)));
@@ -98,15 +89,15 @@ describeModules('a Redis that is set up in another way', () => {
 
     it('should go on being announced while Redis has no descriptor left', async () => {
         await start({ env: { REDIS_BROADCAST_INTERVAL: '0.2' } });
-        await ear.up(plain());
+        await scene.ear.up(plain());
         // It could not take this connection later.
         await broker.call('PING');
         // Its addresses cannot be listed then. They are every 500 ms.
         execFileSync('prlimit', ['--pid', String(broker.pid), '--nofile=3:']);
         await nothingFor(800);
         await broker.call('CONFIG', 'SET', 'timeout', '0');
-        await ear.up(plain(), monotonicNow());
-        expect(ear.heard.every(({ type }) => type === 'up')).toBe(true);
+        await scene.ear.up(plain(), monotonicNow());
+        expect(scene.ear.heard.every(({ type }) => type === 'up')).toBe(true);
     });
 
     describe('with TLS', () => {
@@ -136,25 +127,25 @@ describeModules('a Redis that is set up in another way', () => {
 
         it('should be announced with its TLS port where that is the only one', async () => {
             await startWithTls({ port: 0 });
-            const { text } = await ear.up(tls());
+            const { text } = await scene.ear.up(tls());
             expect(text).toMatch(/\t1\ttls$/);
             await broker.send('SHUTDOWN', 'NOSAVE');
-            await ear.down({ address: tls().address });
+            await scene.ear.down({ address: tls().address });
         });
 
         it('should be announced with its plain port, which those who run already use', async () => {
             await startWithTls();
-            await ear.up(plain());
-            expect(ear.heard.every(({ transport }) => transport === 'plain')).toBe(true);
+            await scene.ear.up(plain());
+            expect(scene.ear.heard.every(({ transport }) => transport === 'plain')).toBe(true);
         });
 
         it('should be announced with its TLS port when told so, and with none when it has none', async () => {
             await startWithTls({ env: { REDIS_BROADCAST_TLS: 'yes' } });
-            await ear.up(tls());
+            await scene.ear.up(tls());
             const since = monotonicNow();
             await broker.call('CONFIG', 'SET', 'tls-port', '0');
             await broker.logged('Redis has no tls-port');
-            await ear.down({ address: tls().address }, since);
+            await scene.ear.down({ address: tls().address }, since);
         });
 
         it('should not be announced with a plain port that it does not have', async () => {

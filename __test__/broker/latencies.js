@@ -4,7 +4,7 @@
 // Redis with a module, in ms, over so many Redis servers (50). The module is the promoter, except
 // where pods are told, which needs root. All on this machine.
 
-const { Broker, modulePath } = require('../helpers/broker.js');
+const { Broker, modulePath, replicaOf } = require('../helpers/broker.js');
 const { Ear } = require('../helpers/ear.js');
 const { KubernetesApi } = require('../helpers/kubernetes-api.js');
 const { Lan } = require('../helpers/lan.js');
@@ -31,9 +31,7 @@ const TRIALS = {
         return { 'down after it': await down(ear, since), 'gone after it': await gone(broker, since) };
     },
     async 'SHUTDOWN while a replica lags'(broker, ear) {
-        await broker.call('CONFIG', 'SET', 'repl-diskless-sync-delay', '0');
-        const config = ['--replicaof', '127.0.0.1', String(broker.port)];
-        const replica = await Broker.start({ config, module: null, server });
+        const replica = await Broker.start({ config: replicaOf(broker), module: null, server });
         try {
             await replica.logged('Finished with success');
             process.kill(replica.pid, 'SIGSTOP');

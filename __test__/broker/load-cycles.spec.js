@@ -1,9 +1,9 @@
 'use strict';
 
-const { Broker, modulePath } = require('../helpers/broker.js');
-const { nothingFor } = require('../helpers/said.js');
+const { modulePath } = require('../helpers/broker.js');
+const { createScene } = require('../helpers/broker-scene.js');
+const { until } = require('../helpers/program.js');
 const { describeModules } = require('../helpers/servers.js');
-const { freePort } = require('../helpers/udp.js');
 
 /** `IMQ_TEST_LOADS=1000` for a thorough look. */
 const LOADS = Number(process.env.IMQ_TEST_LOADS ?? 100);
@@ -15,37 +15,29 @@ const WARM_UP = 20;
 const SLACK_KB = 1024;
 
 describeModules('a module that is loaded and unloaded again and again', () => {
-    let broker;
+    const scene = createScene({ allowed: true, module: null });
 
-    beforeEach(async () => {
-        // The unicaster finds no Kubernetes, and goes on looking for it.
-        const env = {
-            REDIS_BROADCAST_PORT: String(await freePort()),
-            SELECTED_INTERFACES: '127',
-        };
-        broker = await Broker.start({ allowed: true, env, module: null });
-    });
-
-    afterEach(() => broker.close());
-
+    // The unicaster finds no Kubernetes, and goes on looking for it.
     it.each(['promoter', 'unicaster'])(`should leave nothing behind, ${LOADS} times: %s`, async name => {
-        const cycle = async pause => {
-            await broker.call('MODULE', 'LOAD', modulePath(`${name}.so`));
-            await nothingFor(pause);
-            await broker.call('MODULE', 'UNLOAD', name);
+        const broker = await scene.redis();
+        const announced = () => broker.log.split('> announcing').length;
+
+        const cycles = async times => {
+            for (let count = 0; count < times; count += 1) {
+                const earlier = announced();
+                await broker.call('MODULE', 'LOAD', modulePath(`${name}.so`));
+                // Now and then it has the time to announce itself.
+                if (count % 10 === 0) {
+                    await until(() => announced() > earlier);
+                }
+                await broker.call('MODULE', 'UNLOAD', name);
+            }
         };
-        for (let count = 0; count < WARM_UP; count += 1) {
-            await cycle(20);
-        }
+        await cycles(WARM_UP);
         const before = broker.vitals;
-        for (let count = 0; count < LOADS; count += 1) {
-            // Now and then it has the time to announce itself.
-            await cycle(count % 10 === 0 ? 150 : 0);
-        }
+        await cycles(LOADS);
         const after = broker.vitals;
 
-        const announced = broker.lines.filter(({ text }) => text.includes('> announcing'));
-        expect(announced.length).toBeGreaterThanOrEqual(LOADS / 10);
         expect(after.threads).toBe(before.threads);
         expect(after.descriptors).toBe(before.descriptors);
         expect(after.memory - before.memory).toBeLessThan(SLACK_KB);

@@ -1,59 +1,39 @@
 'use strict';
 
-const { Broker, modulePath } = require('../helpers/broker.js');
+const { modulePath } = require('../helpers/broker.js');
+const { AT_ONCE_MS, createScene } = require('../helpers/broker-scene.js');
 const { Ear } = require('../helpers/ear.js');
+const { createScene: createHostsScene } = require('../helpers/hosts-scene.js');
 const { KubernetesApi } = require('../helpers/kubernetes-api.js');
-const { createScene } = require('../helpers/hosts-scene.js');
 const { describeHosts } = require('../helpers/lan.js');
 const { monotonicNow } = require('../helpers/program.js');
-const { isAdd, isRemove, nothingFor, outcome } = require('../helpers/said.js');
+const { isAdd, isRemove, outcome } = require('../helpers/said.js');
 const { describeServersInPods } = require('../helpers/servers.js');
-const { freePort } = require('../helpers/udp.js');
 
 const MODULE = { allowed: true, module: 'unicaster.so' };
 const PODS = ['127.0.0.2', '127.0.0.3'];
-
-/** On a quiet machine it is 50 ms. */
-const AT_ONCE_MS = 90;
 
 /** Two hundred, where nothing else runs. */
 const JOINED_MS = 400;
 
 describeServersInPods('the module unicaster', server => {
+    const scene = createScene({ ...MODULE, env: { REDIS_BROADCAST_INTERVAL: '0.2' }, server });
     let api;
     let broker;
     let ears;
-    let env;
+
+    const listen = async address => scene.keep(await Ear.open(scene.port, { address }));
 
     beforeEach(async () => {
-        const port = await freePort();
-        api = await KubernetesApi.start();
-        ears = await Promise.all(PODS.map(address => Ear.open(port, { address })));
-        env = {
-            ...api.env,
-            REDIS_BROADCAST_INTERVAL: '0.2',
-            REDIS_BROADCAST_PORT: String(port),
-            SELECTED_INTERFACES: '127',
-        };
+        api = scene.keep(await KubernetesApi.start());
+        ears = await Promise.all(PODS.map(listen));
     });
 
-    afterEach(() => Promise.all([
-        api.close(),
-        broker?.close(),
-        ...ears.map(ear => ear.close()),
-    ]));
-
-    async function start({ env: more, ...options } = {}) {
-        broker = await Broker.start({
-            ...MODULE,
-            env: { ...env, ...more },
-            server,
-            within: api.inPod([]),
-            ...options,
+    async function start({ env, ...options } = {}) {
+        broker = await scene.redis({
+            env: { ...api.env, ...env }, within: api.inPod([]), ...options,
         });
     }
-
-    const at = () => ({ address: `127.0.0.1:${broker.port}` });
 
     it('should tell the pods, byte for byte, and say goodbye to each', async () => {
         PODS.forEach((ip, number) => api.setPod(`web-${number}`, { ip }));
@@ -76,18 +56,20 @@ describeServersInPods('the module unicaster', server => {
     it('should tell a new pod at once, and one that is gone no more', async () => {
         api.setPod('web-0', { ip: PODS[0] });
         await start({ env: { REDIS_BROADCAST_INTERVAL: '600' } });
-        await ears[0].up(at());
+        await ears[0].up({ address: broker.address });
 
         const since = monotonicNow();
         api.setPod('web-1', { ip: PODS[1] });
-        const { at: told } = await ears[1].up(at());
+        const { at: told } = await ears[1].up({ address: broker.address });
         expect(told - since).toBeLessThan(JOINED_MS);
 
         api.removePod('web-1');
-        // It has to have noticed.
-        await nothingFor(300);
+        // It has noticed once it tells a later one.
+        const later = await listen('127.0.0.4');
+        api.setPod('web-2', { ip: '127.0.0.4' });
+        await later.up({ address: broker.address });
         await broker.send('SHUTDOWN', 'NOSAVE');
-        await ears[0].down(at());
+        await ears[0].down({ address: broker.address });
         await broker.ended;
         expect(ears[1].heard.map(({ type }) => type)).toEqual(['up']);
     });
@@ -95,11 +77,11 @@ describeServersInPods('the module unicaster', server => {
     it('should say goodbye to the last of ten thousand pods before Redis ends', async () => {
         const many = Array.from({ length: 10_000 }, (_, number) => `127.1.${number >> 8}.${number & 255}`);
         many.forEach((ip, number) => api.setPod(`many-${number}`, { ip }));
-        ears.push(await Ear.open(Number(env.REDIS_BROADCAST_PORT), { address: many.at(-1) }));
+        ears.push(await listen(many.at(-1)));
         await start({ env: { REDIS_BROADCAST_INTERVAL: '600' } });
-        await ears.at(-1).up(at());
+        await ears.at(-1).up({ address: broker.address });
         const since = await broker.send('SHUTDOWN', 'NOSAVE');
-        await ears.at(-1).goodbye(at());
+        await ears.at(-1).goodbye({ address: broker.address });
         await broker.ended;
         // Redis waits until all have heard it once, but not for saying it again.
         const again = ears.at(-1).heard.filter(({ type }) => type === 'down').slice(1);
@@ -109,9 +91,9 @@ describeServersInPods('the module unicaster', server => {
     it('should go on telling the pods that it knows while the API is away', async () => {
         api.setPod('web-0', { ip: PODS[0] });
         await start();
-        await ears[0].up(at());
+        await ears[0].up({ address: broker.address });
         await api.goAway();
-        await ears[0].up(at(), monotonicNow() + 1000);
+        await ears[0].up({ address: broker.address }, monotonicNow() + 1000);
         await api.comeBack();
         expect(ears[0].heard.every(({ type }) => type === 'up')).toBe(true);
     });
@@ -128,7 +110,7 @@ describeServersInPods('the module unicaster', server => {
         api.setPod('web-0', { ip: PODS[0] });
         await start({ env: { DEPLOYMENT_ENV: 'Not/One' } });
         await broker.logged('DEPLOYMENT_ENV "Not/One" is not the name of a Kubernetes namespace');
-        await ears[0].up(at());
+        await ears[0].up({ address: broker.address });
     });
 
     it('should be gone when it is unloaded', async () => {
@@ -138,7 +120,7 @@ describeServersInPods('the module unicaster', server => {
         for (let times = 0; times < 3; times += 1) {
             const since = monotonicNow();
             await broker.call('MODULE', 'LOAD', modulePath('unicaster.so'));
-            const { id } = await ears[0].up(at(), since);
+            const { id } = await ears[0].up({ address: broker.address }, since);
             const modules = await broker.call('MODULE', 'LIST');
             expect(modules.map(([, name]) => name)).toContain('unicaster');
             await broker.call('MODULE', 'UNLOAD', 'unicaster');
@@ -151,18 +133,18 @@ describeServersInPods('the module unicaster', server => {
     it('should stand beside the promoter', async () => {
         api.setPod('web-0', { ip: PODS[0] });
         await start({ args: ['interval', '0.3'], config: ['--loadmodule', modulePath('promoter.so')] });
-        await ears[0].up({ ...at(), interval: '0.3' });
+        await ears[0].up({ address: broker.address, interval: '0.3' });
         await broker.logged('<promoter> announcing');
         await broker.call('MODULE', 'UNLOAD', 'promoter');
 
         broker.signal('SIGTERM');
-        await ears[0].down(at());
+        await ears[0].down({ address: broker.address });
         expect(await broker.ended).toMatchObject({ code: 0 });
     });
 });
 
 describeHosts('pods on hosts of their own', () => {
-    const scene = createScene(3, MODULE);
+    const scene = createHostsScene(3, MODULE);
 
     it('should find, and miss, a Redis with the module unicaster', async () => {
         const listeners = [

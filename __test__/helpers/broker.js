@@ -18,6 +18,9 @@ const READY = 'Ready to accept connections';
 /** Since version 7, both are forbidden by default. */
 const ALLOWED = ['--enable-debug-command', 'yes', '--enable-module-command', 'yes'];
 
+/** A replica gets its data at once: by default a master waits five seconds for further ones. */
+const SYNC_AT_ONCE = ['--repl-diskless-sync-delay', '0'];
+
 /** A redis-server with a module in it, and a directory of its own. */
 class Broker {
     #child;
@@ -66,6 +69,7 @@ class Broker {
         const line = [
             ...within, server,
             '--port', String(port), '--dir', dir, '--unixsocket', this.#socket, '--save', '',
+            ...SYNC_AT_ONCE,
             ...allowed && majorVersion(server) >= 7 ? ALLOWED : [],
             ...config,
             ...module ? ['--loadmodule', modulePath(module), ...args] : [],
@@ -86,6 +90,11 @@ class Broker {
 
     get pid() {
         return this.#child.pid;
+    }
+
+    /** Where it is reached from its own host, unless it has no plain port. */
+    get address() {
+        return `127.0.0.1:${this.port}`;
     }
 
     /** How it ended: `code`, `signal`, and when. */
@@ -217,4 +226,9 @@ function modulePath(name) {
     return path;
 }
 
-module.exports = { Broker, modulePath };
+/** The configuration of one that is a replica of another on this host. */
+function replicaOf(master) {
+    return ['--replicaof', '127.0.0.1', String(master.port)];
+}
+
+module.exports = { Broker, modulePath, replicaOf };

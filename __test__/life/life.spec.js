@@ -9,6 +9,9 @@ const NODES = [20, 22, 24, 26];
 /** Each in different circumstances. `npm run life` is for the rare ones. */
 const RUNS = 10;
 
+/** The same for everybody: whether a change lands is not for chance to say. */
+const SEED = 2026;
+
 /** The other programs have their own ways to end there, too. */
 const onPosix = unless(process.platform === 'win32' && 'Windows has no signals', describe);
 
@@ -27,8 +30,7 @@ onPosix('while 2,000 new brokers a second are announced', () => {
         const given = node ? it : it.skip;
 
         given.each(Object.keys(SCENARIOS))('%s should end as asked', async scenario => {
-            const seed = Date.now() % 1_000_000;
-            expect(await stage.run(scenario, { node, runs: RUNS, seed })).toEqual([]);
+            expect(await stage.run(scenario, { node, runs: RUNS, seed: SEED })).toEqual([]);
         }, 150_000);
     });
 });

@@ -4,8 +4,8 @@ const { mkdtempSync, rmSync, writeFileSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const { join } = require('node:path');
 
-const { makeCertificates } = require('../helpers/kubernetes/authority.js');
 const { freeTcpPort } = require('../../demo/support/ports.js');
+const { makeCertificates } = require('../helpers/kubernetes/authority.js');
 const { nothingFor } = require('../helpers/said.js');
 const { createScene } = require('../helpers/sidecar-scene.js');
 
@@ -31,7 +31,7 @@ describe('a sidecar that has to log in', () => {
         return redis;
     };
 
-    const reachUp = redis => scene.ear.up({ address: `127.0.0.1:${redis.port}` });
+    const reachUp = redis => scene.ear.up({ address: redis.address });
 
     it('should do so with a password from the environment, or from a URL', async () => {
         const redis = await protectedRedis();
@@ -42,7 +42,7 @@ describe('a sidecar that has to log in', () => {
         first.signal('SIGTERM');
         await first.ended;
 
-        await scene.sidecar(`redis://:secret%20word@127.0.0.1:${redis.port}`);
+        await scene.sidecar(`redis://:secret%20word@${redis.address}`);
         await scene.ear.up({ address: up.address }, up.at);
     });
 
@@ -119,7 +119,7 @@ describe('a sidecar that has to log in', () => {
     it('should come by a Unix socket', async () => {
         const redis = await scene.redis();
         const socket = `unix://${join(redis.dir, 'redis.sock')}`;
-        await scene.sidecar(socket, ['--advertise', `127.0.0.1:${redis.port}`]);
+        await scene.sidecar(socket, ['--advertise', redis.address]);
         const up = await reachUp(redis);
         expect(up.transport).toBe('plain');
 
@@ -185,7 +185,7 @@ describe('a sidecar that has to log in', () => {
             const url = await secureRedis();
             await scene.sidecar(url, ['--tls-ca', paths.ca, ...asClient()]);
             const up = await scene.ear.up();
-            const killed = scene.things.find(thing => thing.call).signal('SIGKILL');
+            const killed = redis.signal('SIGKILL');
             const down = await scene.ear.down({ id: up.id });
             expect(down.at - killed).toBeLessThan(250);
         });

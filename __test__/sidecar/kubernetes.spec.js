@@ -41,7 +41,7 @@ describe('a sidecar in a Kubernetes cluster', () => {
     it('should tell its pods, and take the Redis back when it crashes', async () => {
         api.setPod('web-1', { ip: '127.0.0.2' });
         const { redis, sidecar } = await start(['--interval', '0.2']);
-        const up = await scene.ear.up({ address: `127.0.0.1:${redis.port}` });
+        const up = await scene.ear.up({ address: redis.address });
         await scene.ear.up({ id: up.id }, up.at);
         expect(await sidecar.metric('pods')).toBe(1);
         expect(await sidecar.metric('pods_age_seconds')).toBeLessThan(30);

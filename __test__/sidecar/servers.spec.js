@@ -1,5 +1,6 @@
 'use strict';
 
+const { replicaOf } = require('../helpers/broker.js');
 const { describeServers } = require('../helpers/servers.js');
 const { createScene } = require('../helpers/sidecar-scene.js');
 
@@ -28,13 +29,11 @@ describeServers('a sidecar', server => {
 
     it('should follow a failover', async () => {
         const { redis: master, up } = await scene.announced(['--interval', '0.2'], { server });
-        const replica = await scene.redis({
-            server, config: ['--replicaof', '127.0.0.1', String(master.port)],
-        });
+        const replica = await scene.redis({ config: replicaOf(master), server });
         const sidecar = await scene.sidecar(replica, ['--interval', '0.2']);
         await sidecar.logged(/it is a replica/);
         await replica.call('REPLICAOF', 'NO', 'ONE');
-        await scene.ear.up({ address: `127.0.0.1:${replica.port}` });
+        await scene.ear.up({ address: replica.address });
         await master.call('REPLICAOF', '127.0.0.1', String(replica.port));
         await scene.ear.down({ id: up.id });
     });
@@ -45,7 +44,7 @@ describeServers('a sidecar', server => {
             'ACL', 'SETUSER', 'probe', 'on', '>secret', '-@all', '+ping', '+role', '+info',
         );
         const sidecar = await scene.sidecar(redis, ['--user', 'probe', '--password', 'secret']);
-        await scene.ear.up({ address: `127.0.0.1:${redis.port}` });
+        await scene.ear.up({ address: redis.address });
         expect(sidecar.lines.filter(line => /warn|error/.test(line))).toEqual([]);
     });
 });

@@ -17,7 +17,7 @@ describe('a sidecar that reaches something else than a Redis', () => {
             answer(socket);
         }).listen(0, '127.0.0.1');
         await once(server, 'listening');
-        scene.things.push({
+        scene.keep({
             async close() {
                 sockets.forEach(socket => socket.destroy());
                 await new Promise(resolve => { server.close(resolve); });
