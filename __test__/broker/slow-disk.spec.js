@@ -1,12 +1,14 @@
 'use strict';
 
 const { mkdirSync } = require('node:fs');
+const { connect } = require('node:net');
 const { join } = require('node:path');
 
 const { freeTcpPort } = require('../../demo/support/ports.js');
 const { modulePath } = require('../helpers/broker.js');
 const { AT_ONCE_MS, createScene } = require('../helpers/broker-scene.js');
 const { monotonicNow } = require('../helpers/program.js');
+const { nothingFor } = require('../helpers/said.js');
 const { describeModules } = require('../helpers/servers.js');
 const { SlowDisk } = require('../helpers/slow-disk.js');
 
@@ -81,6 +83,23 @@ describeModules('a Redis with an append-only file on a slow disk', () => {
         const up = await scene.ear.up({}, down.at);
         expect(up.id).not.toBe(id);
         expect(up.at - failed).toBeLessThan(1000);
+    });
+
+    it('should hear a signal in a flood of commands that it refuses', async () => {
+        await start({ config: APPENDS });
+        const client = connect(broker.port, '127.0.0.1').on('error', () => {}).resume();
+        const flood = () => {
+            while (client.write('SHUTDOWN SOMETIME\r\n'.repeat(1000)));
+        };
+        flood();
+        client.on('drain', flood);
+        // It has to have begun.
+        await nothingFor(300);
+        const since = broker.signal('SIGTERM');
+
+        const down = await scene.ear.down({}, since);
+        client.destroy();
+        expect(down.at - since).toBeLessThan(AT_ONCE_MS);
     });
 
     it('should stay when it refuses to end', async () => {

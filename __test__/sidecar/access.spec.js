@@ -196,6 +196,16 @@ describe('a sidecar that has to log in', () => {
             await sidecar.logged(/not announced: it cannot be reached: .*certificate/i);
         });
 
+        it('should say what may be wrong where only one side speaks TLS', async () => {
+            const url = await secureRedis();
+            const plain = await scene.sidecar(url.replace('rediss', 'redis'));
+            await plain.logged(/not announced: it cannot be reached: .*rediss:\/\/ or --tls/);
+
+            const silent = await scene.redis();
+            const secure = await scene.sidecar(`rediss://127.0.0.1:${silent.port}`);
+            await secure.logged(/not announced: it cannot be reached: .*does it speak TLS there/);
+        });
+
         it('should trust nobody else', async () => {
             const url = await secureRedis();
             const args = ['--tls-ca', paths.clientCa, ...asClient()];

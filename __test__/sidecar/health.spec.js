@@ -173,6 +173,21 @@ describe('a Redis beside a sidecar', () => {
         expect(other[0].at).toBe(promoted.at);
     });
 
+    it('should have each change in the log', async () => {
+        const { redis, sidecar, up } = await scene.announced(['--interval', '0.2']);
+        let last = up;
+        for (let time = 0; time < 3; time += 1) {
+            await redis.call('REPLICAOF', '127.0.0.1', '1');
+            const down = await scene.ear.down({ id: last.id });
+            await redis.call('REPLICAOF', 'NO', 'ONE');
+            last = await scene.ear.up({ address: up.address }, down.at);
+            await sidecar.logged(new RegExp(`announced at .* as ${last.id}`));
+        }
+        const lines = sidecar.lines.map(line => /not announced|announced|started/.exec(line)[0]);
+        const change = ['not announced', 'announced'];
+        expect(lines).toEqual(['started', 'announced', ...change, ...change, ...change]);
+    });
+
     it('should be taken back when it is told to listen on another port, and come back', async () => {
         const { redis, sidecar, up } = await scene.announced(['--interval', '0.5']);
         const other = await freeTcpPort();

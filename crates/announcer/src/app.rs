@@ -119,7 +119,7 @@ impl App {
         let mut retry = interval(RETRY);
         retry.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let news = Arc::clone(&self.news);
-        self.say(Level::Info, "start", "started");
+        self.say(Level::Info, "started");
         let result = loop {
             tokio::select! {
                 biased;
@@ -143,8 +143,9 @@ impl App {
                 }
                 _ = retry.tick() => {
                     if self.announcing.adjust() {
-                        self.say_where("address");
+                        self.say_where();
                     }
+                    self.log.catch_up();
                 }
             }
         };
@@ -161,7 +162,7 @@ impl App {
         match verdict {
             Verdict::Announce(run) => {
                 self.announcing.start(run);
-                self.say_where("ready");
+                self.say_where();
             }
             Verdict::Silent(reason) => {
                 self.announcing.stop();
@@ -170,7 +171,7 @@ impl App {
                     Reason::Closed | Reason::Hanging(_) | Reason::Unreachable(_) => Level::Warn,
                     Reason::Refused(_) => Level::Error,
                 };
-                self.say(level, reason.code(), &format!("not announced: {reason}"));
+                self.say(level, &format!("not announced: {reason}"));
             }
         }
     }
@@ -180,12 +181,11 @@ impl App {
         match addresses {
             Some(Ok(addresses)) => {
                 self.announcing.readdress(addresses);
-                self.say_where("address");
+                self.say_where();
             }
             Some(Err(error)) => {
                 self.announcing.readdress(Vec::new());
-                let text = format!("not announced: {error}");
-                self.say(error.level(), "no address", &text);
+                self.say(error.level(), &format!("not announced: {error}"));
             }
             None => self.announcing.readdress(Vec::new()),
         }
@@ -216,19 +216,19 @@ impl App {
     }
 
     /// Says what is announced, if anything is.
-    fn say_where(&self, cause: &'static str) {
+    fn say_where(&self) {
         let announced = self.announcing.announced();
         if !announced.is_empty() {
             let guid = self.announcing.guid();
             let text = format!("announced at {} as {guid}", announced.join(", "));
-            self.say(Level::Info, cause, &text);
+            self.say(Level::Info, &text);
         }
     }
 
-    fn say(&self, level: Level, cause: &'static str, message: &str) {
+    fn say(&self, level: Level, message: &str) {
         let redis = &self.settings.target.place;
         self.log
-            .say(level, cause, &format!("Redis at {redis}: {message}"));
+            .change(level, format!("Redis at {redis}: {message}"));
     }
 }
 

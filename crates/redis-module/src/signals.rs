@@ -12,10 +12,11 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::SeqCst};
 /// The signals by which a Redis is ended.
 static HOOKS: [Hook; 2] = [Hook::new(libc::SIGTERM), Hook::new(libc::SIGINT)];
 
-/// The byte.
-pub(crate) const CAME: u8 = 0;
+/// One came, and [`came`] was not asked since. That is not left to the byte, for which there may be no
+/// room.
+static CAME: AtomicBool = AtomicBool::new(false);
 
-/// What the byte is written to; negative for nobody.
+/// What a byte is written to; negative for nobody.
 static LISTENER: AtomicI32 = AtomicI32::new(-1);
 
 /// The process that wants to know: a child, which saves, has the same handlers.
@@ -37,9 +38,10 @@ struct Hook {
 type Handler = extern "C" fn(c_int);
 type LongHandler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// From now on `descriptor` gets [`CAME`] whenever such a signal comes. It has to be one that never
-/// blocks, and to stay open until [`unhook`].
+/// From now on `descriptor` gets a byte whenever such a signal comes, unless it is full of them. It has
+/// to be one that never blocks, and to stay open until [`unhook`].
 pub(crate) fn hook(descriptor: c_int) {
+    CAME.store(false, SeqCst);
     // SAFETY: it cannot fail.
     PROCESS.store(unsafe { libc::getpid() }, SeqCst);
     LISTENER.store(descriptor, SeqCst);
@@ -54,6 +56,11 @@ pub(crate) fn unhook() {
     while RUNNING.load(SeqCst) > 0 {
         std::hint::spin_loop();
     }
+}
+
+/// Whether a signal has come since this was asked last: to be asked after each byte.
+pub(crate) fn came() -> bool {
+    CAME.swap(false, SeqCst)
 }
 
 impl Hook {
@@ -148,12 +155,13 @@ fn notify() {
     if descriptor < 0 || unsafe { libc::getpid() } != PROCESS.load(SeqCst) {
         return;
     }
+    CAME.store(true, SeqCst);
     let errno = errno();
     // SAFETY: the descriptor is open as long as this handler counts as running, and the byte is
     // there. `errno` belongs to the thread, which was interrupted, and is put back.
     unsafe {
         let former = *errno;
-        libc::write(descriptor, [CAME].as_ptr().cast(), 1);
+        libc::write(descriptor, [0_u8].as_ptr().cast(), 1);
         *errno = former;
     }
 }
@@ -173,7 +181,7 @@ fn errno() -> *mut c_int {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{ErrorKind, Read};
+    use std::io::{ErrorKind, Read, Write};
     use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixStream;
 
@@ -205,6 +213,13 @@ mod tests {
         hook(writer.as_raw_fd());
         raise();
         assert_eq!((heard(), CALLS.load(SeqCst)), (Ok(1), 1));
+        assert!(came() && !came());
+
+        // It is not missed for want of room.
+        while (&writer).write(&[0; 8]).is_ok() {}
+        raise();
+        assert!(came());
+        while heard().is_ok() {}
 
         // Somebody else comes after us, and calls us.
         let theirs = HOOKS[0].action().unwrap();
@@ -215,13 +230,13 @@ mod tests {
         raise();
         assert_eq!(
             (heard(), CALLS.load(SeqCst)),
-            (Err(ErrorKind::WouldBlock), 2)
+            (Err(ErrorKind::WouldBlock), 3)
         );
 
         // Loaded once more, it is called once; and unloaded, it is gone.
         hook(writer.as_raw_fd());
         raise();
-        assert_eq!((heard(), CALLS.load(SeqCst)), (Ok(1), 3));
+        assert_eq!((heard(), CALLS.load(SeqCst)), (Ok(1), 4));
         unhook();
         assert_eq!(
             HOOKS[0].action().unwrap().sa_sigaction,
@@ -230,7 +245,7 @@ mod tests {
         raise();
         assert_eq!(
             (heard(), CALLS.load(SeqCst)),
-            (Err(ErrorKind::WouldBlock), 4)
+            (Err(ErrorKind::WouldBlock), 5)
         );
     }
 }

@@ -36,9 +36,6 @@ pub(crate) type Addresses = Result<Vec<InterfaceAddress>, String>;
 /// How often the addresses are listed: a change is followed within a second.
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// What the thread is told by a byte, unless by that of a signal.
-const SHUTDOWN_BEGINS: u8 = 1;
-
 impl Watch {
     /// `on_end` is called on the thread.
     pub(crate) fn start(on_end: impl Fn() + Send + 'static) -> io::Result<Self> {
@@ -64,7 +61,7 @@ impl Watch {
     /// The main thread begins with a SHUTDOWN.
     pub(crate) fn shutdown_begins(&self) {
         // If so much is unread that it does not fit, the thread is awake.
-        (&self.end).write_all(&[SHUTDOWN_BEGINS]).ok();
+        (&self.end).write_all(&[0]).ok();
     }
 
     /// The addresses as they could be listed last.
@@ -91,12 +88,11 @@ impl Drop for Watch {
 
 impl Shared {
     fn run(&self, mut end: UnixStream, on_end: impl Fn()) {
-        let mut told = [0; 16];
         loop {
-            match end.read(&mut told) {
+            match end.read(&mut [0; 16]) {
                 Ok(0) => return,
-                Ok(count) => {
-                    if told[..count].contains(&signals::CAME) || shutdown::lasts() {
+                Ok(_) => {
+                    if signals::came() || shutdown::lasts() {
                         on_end();
                     }
                 }

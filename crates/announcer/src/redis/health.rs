@@ -87,6 +87,11 @@ impl Health {
         }
     }
 
+    /// Whether it has ever answered.
+    pub(crate) fn was_reached(&self) -> bool {
+        self.run != Run::default()
+    }
+
     /// It is asked how it is. A question that is open already counts from then.
     pub(crate) fn asked(&mut self, now: Instant) {
         let hanging = || (now + self.patience, Reason::Hanging(self.patience));

@@ -55,7 +55,9 @@ impl Probe {
                 }
                 Err(error) => {
                     match error {
-                        OpenError::Unreachable(error) => self.health.unreachable(error.to_string()),
+                        OpenError::Unreachable(error) => {
+                            self.health.unreachable(self.explain(&error));
+                        }
                         OpenError::Refused(words) => self.health.answered(Answer::Refused(words)),
                     }
                     self.publish();
@@ -76,6 +78,21 @@ impl Probe {
                 Err(io::Error::new(io::ErrorKind::TimedOut, text).into())
             }
         }
+    }
+
+    /// What the system says where one side speaks TLS, and the other does not, helps nobody.
+    fn explain(&self, error: &io::Error) -> String {
+        use io::ErrorKind::{ConnectionReset, TimedOut, UnexpectedEof};
+        let hint = match (error.kind(), &self.target.tls) {
+            // It is spoken to as it wants to be.
+            _ if self.health.was_reached() => "",
+            (ConnectionReset | UnexpectedEof, None) => {
+                " (if it speaks TLS there, it takes rediss:// or --tls)"
+            }
+            (TimedOut, Some(_)) => " (does it speak TLS there?)",
+            _ => "",
+        };
+        format!("{error}{hint}")
     }
 
     /// Asks until the connection is gone or of no use. Returns whether it ever had an answer.
