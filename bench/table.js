@@ -34,10 +34,9 @@ function formatTarget({ ratio, most, loses }, unit) {
 }
 
 function formatLimit(ratio) {
-    const inverse = 1 / ratio;
-    const whole = Math.abs(inverse - Math.round(inverse)) < 1e-9;
+    const inverse = Math.round(10 / ratio) / 10;
 
-    return ratio < 0.5 && whole ? `1/${Math.round(inverse)}` : String(ratio);
+    return ratio < 0.3 ? `1/${inverse}` : String(ratio);
 }
 
 function formatRatio(ratio) {

@@ -142,8 +142,9 @@ class Subscription {
             return;
         }
         this.#sink.log(level, message);
-        if (code === 'listening' && this.address) {
-            this.#notify('listening', this.address);
+        const address = code === 'listening' ? this.address : undefined;
+        if (address) {
+            this.#notify('listening', address);
         }
     };
 
