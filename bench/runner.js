@@ -18,7 +18,8 @@ const LIMIT_MS = 300_000;
  * @returns {Promise<Record<string, Record<string, number>[]>>} subject to what its trials measured
  */
 async function runTrials(metric, options, progress) {
-    const trials = Math.min(options.trials, metric.trials ?? Infinity);
+    const wanted = options.trials * (metric.repeats ?? 1);
+    const trials = Math.min(wanted, metric.trials ?? Infinity);
     const samples = Object.fromEntries(metric.subjects.map(subject => [subject, []]));
 
     for (let number = 1; number <= trials; number += 1) {

@@ -18,6 +18,8 @@ class Subscription {
     #settings;
     #sink;
     #known = new Map();
+    /** What is to be logged. */
+    #lines = [];
     #open = true;
     /**
      * The asynchronous context that this was made in. Wake-ups have that of whatever was made first,
@@ -91,9 +93,12 @@ class Subscription {
 
     /** Delivers what is new, up to a limit, and says whether more is waiting. */
     drain() {
-        return this.#open && this.#context.runInAsyncScope(
-            () => this.#native.drain(DRAIN_LIMIT, this.#onChange, this.#onNotice),
-        );
+        return this.#open && this.#context.runInAsyncScope(() => {
+            const more = this.#native.drain(DRAIN_LIMIT, this.#onChange, this.#onNotice);
+            // Not before the clusters have what is new.
+            this.#lines.splice(0).forEach(([level, message]) => this.#sink.log(level, message));
+            return more;
+        });
     }
 
     close() {
@@ -141,7 +146,7 @@ class Subscription {
         if (!this.#open) {
             return;
         }
-        this.#sink.log(level, message);
+        this.#lines.push([level, message]);
         const address = code === 'listening' ? this.address : undefined;
         if (address) {
             this.#notify('listening', address);

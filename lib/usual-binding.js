@@ -1,7 +1,7 @@
 'use strict';
 
 const { existsSync } = require('node:fs');
-const { join } = require('node:path');
+const { sep } = require('node:path');
 
 /** What a platform's binary is usually built for, as the end of its name. */
 const ABIS = { darwin: '', linux: '-gnu', win32: '-msvc' };
@@ -36,9 +36,9 @@ function load() {
     }
     const target = `${platform}-${arch}${ABIS[platform]}`;
     const name = `imqueue-udp-cluster.${target}.node`;
-    const root = join(__dirname, '..');
-    const places = [join(root, name), join(root, '..', `imqueue-udp-cluster-${target}`, name)];
-    const file = places.find(place => existsSync(place));
+    const places = [['..', name], ['..', '..', `imqueue-udp-cluster-${target}`, name]];
+    // Not by `join`, which takes longer to be compiled than all of this.
+    const file = places.map(place => [__dirname, ...place].join(sep)).find(path => existsSync(path));
 
     return file && open(file);
 }
