@@ -37,7 +37,7 @@ describeServers('a replica that is announced, and gets all data anew', server =>
 
         const up = await scene.ear.up({}, down.at);
         // A line of the log takes its time, too.
-        expect(up.at).toBeGreaterThan((down.at + loaded) / 2);
+        expect(up.at - loaded).toBeGreaterThan(-20);
         expect(up.at - loaded).toBeLessThan(1000);
         expect(up.id).not.toBe(id);
     });
