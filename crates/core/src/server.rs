@@ -50,7 +50,7 @@ impl Server {
                 from: AtomicU64::new(0),
             },
         };
-        server.renew(now, source);
+        server.renew(now.saturating_duration_since(epoch), source);
         server
     }
 
@@ -65,11 +65,11 @@ impl Server {
         unpack(self.heard.from.load(Ordering::Relaxed))
     }
 
-    /// Notes a heartbeat. Relaxed, since nothing else is published through these cells: a reader
-    /// may at worst see the time of one heartbeat with the source of another.
-    pub(crate) fn renew(&self, now: Instant, source: SocketAddrV4) {
-        let at = now.saturating_duration_since(self.heard.epoch).as_nanos();
-        let at = u64::try_from(at).unwrap_or(u64::MAX);
+    /// Notes a heartbeat that arrived `at` after the epoch. The caller knows that: to ask for the
+    /// epoch here would be to wait for this memory. Relaxed, since nothing else is published through
+    /// these cells: a reader may at worst see the time of one heartbeat with the source of another.
+    pub(crate) fn renew(&self, at: Duration, source: SocketAddrV4) {
+        let at = u64::try_from(at.as_nanos()).unwrap_or(u64::MAX);
         self.heard.at.store(at, Ordering::Relaxed);
         self.heard.from.store(pack(source), Ordering::Relaxed);
     }
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(server.source(), first);
 
         let next = SocketAddrV4::new(Ipv4Addr::new(10, 0, 4, 12), 1);
-        server.renew(epoch + Duration::from_secs(86_400), next);
+        server.renew(Duration::from_secs(86_400), next);
         assert_eq!(server.last_heard(), epoch + Duration::from_secs(86_400));
         assert_eq!(server.source(), next);
     }

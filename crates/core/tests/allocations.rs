@@ -65,23 +65,30 @@ fn reading_a_datagram_allocates_nothing() {
 }
 
 #[test]
-fn heartbeats_and_ticks_of_a_thousand_brokers_allocate_nothing() {
+fn heartbeats_and_ticks_of_thousands_of_brokers_allocate_nothing() {
+    const BROKERS: usize = 5_000;
+
     let mut now = Instant::now();
     let mut events = Vec::new();
-    let mut fleet = Fleet::new(FleetConfig::default(), now);
+    let config = FleetConfig {
+        max_servers: BROKERS,
+        ..FleetConfig::default()
+    };
+    let mut fleet = Fleet::new(config, now);
     // Every second endpoint is a standby of the one before it.
-    let ups: Vec<String> = (1..=1_000)
+    let ups: Vec<String> = (1..=BROKERS)
         .map(|port| format!("imq-broker\tid-{}\tup\tredis:{port}\t1", port / 2))
         .collect();
     for up in &ups {
         fleet.handle_datagram(now, up.as_bytes(), SOURCE, &mut events);
     }
-    assert_eq!(fleet.len(), 1_000);
+    assert_eq!(fleet.len(), BROKERS);
     events.clear();
 
     let counted = allocations(|| {
         for _ in 0..30 {
             now += Duration::from_secs(1);
+            fleet.look_ahead(ups.iter().map(String::as_bytes));
             for up in &ups {
                 let outcome = fleet.handle_datagram(now, up.as_bytes(), SOURCE, &mut events);
                 assert_eq!(outcome, Outcome::Refreshed);

@@ -364,6 +364,9 @@ impl Port {
         self.failures = 0;
         self.backoff.reset();
         interfaces.refresh(now, INTERFACES_AGE);
+        for tracker in &self.trackers {
+            tracker.look_ahead(buffers.datagrams().map(|(_, bytes)| bytes));
+        }
         for (arrival, bytes) in buffers.datagrams() {
             self.handle_datagram(now, &arrival, bytes, interfaces);
         }

@@ -127,6 +127,11 @@ impl Tracker {
         !self.subscribers.is_empty()
     }
 
+    /// Prepares the fleet for datagrams that it is about to be given.
+    pub(crate) fn look_ahead<'a>(&self, datagrams: impl Iterator<Item = &'a [u8]>) {
+        self.fleet.look_ahead(datagrams);
+    }
+
     /// Gives the fleet a datagram, if it came in on the right network, and says what became of it.
     pub(crate) fn handle_datagram(
         &mut self,

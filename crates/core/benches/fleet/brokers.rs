@@ -63,7 +63,7 @@ impl Traffic {
     }
 
     /// The next so many datagrams.
-    pub(crate) fn receive(&mut self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn receive(&mut self) -> impl Iterator<Item = &[u8]> + Clone {
         for (buffer, length) in &mut self.batch {
             let datagram = &self.said[self.next];
             buffer[..datagram.len()].copy_from_slice(datagram);

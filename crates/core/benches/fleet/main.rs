@@ -152,6 +152,7 @@ impl Day {
             self.now += self.step;
             let batch = self.traffic.receive().take(left);
             let start = ThreadCpu::now();
+            self.fleet.look_ahead(batch.clone());
             for datagram in batch {
                 let outcome =
                     self.fleet

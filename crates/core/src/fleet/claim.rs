@@ -32,7 +32,7 @@ impl Claim {
     }
 
     pub(super) fn renew(&mut self, up: &Heartbeat) {
-        self.server.renew(up.now, up.source);
+        self.server.renew(up.at, up.source);
         self.interval = up.interval;
         self.heard = up.ordinal;
         self.deadline = up.deadline;
@@ -59,7 +59,8 @@ impl Claim {
 /// An `up`, as far as it makes or renews a claim.
 #[derive(Debug)]
 pub(super) struct Heartbeat {
-    pub(super) now: Instant,
+    /// When it arrived, since the fleet's epoch.
+    pub(super) at: Duration,
     pub(super) source: SocketAddrV4,
     pub(super) interval: Duration,
     pub(super) ordinal: u64,

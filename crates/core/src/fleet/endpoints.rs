@@ -28,6 +28,9 @@ pub(super) struct Endpoints {
     hasher: DefaultHashBuilder,
 }
 
+/// A fleet of so many is in the caches anyway: each takes about 350 bytes.
+const FEW: usize = 4096;
+
 impl Endpoints {
     pub(super) fn len(&self) -> usize {
         self.by_address.len()
@@ -37,8 +40,25 @@ impl Endpoints {
         self.by_address.is_empty()
     }
 
+    /// Touches the endpoints whose owners most likely said this last.
+    pub(super) fn look_ahead<'a>(&self, datagrams: impl Iterator<Item = &'a [u8]>) {
+        if self.len() <= FEW {
+            return;
+        }
+        for bytes in datagrams.filter(|bytes| bytes.len() <= Said::LONGEST) {
+            // To be sure, one would have to compare: to wait for the memory.
+            let likely = self.by_said.find(self.hasher.hash_one(bytes), |_| true);
+            if let Some(endpoint) = likely.and_then(|&place| self.get(place)) {
+                endpoint.touch();
+            }
+        }
+    }
+
     /// The endpoint whose owner last said exactly this, and therefore says the same again.
     pub(super) fn find_repeated(&mut self, bytes: &[u8]) -> Option<&mut Endpoint> {
+        if bytes.len() > Said::LONGEST {
+            return None;
+        }
         let said = |&place: &Place| {
             self.get(place)
                 .is_some_and(|endpoint| endpoint.said.bytes() == bytes)
@@ -165,7 +185,7 @@ fn hash_of(places: &[Option<Endpoint>], hash: impl Fn(&Endpoint) -> u64) -> impl
 mod tests {
     use std::net::{Ipv4Addr, SocketAddrV4};
     use std::sync::Arc;
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
 
     use super::*;
     use crate::fleet::claim::Heartbeat;
@@ -180,7 +200,7 @@ mod tests {
         let datagram = Datagram::read(up).unwrap();
         let server = Arc::new(Server::new(&datagram, now, source, now));
         let heartbeat = Heartbeat {
-            now,
+            at: Duration::ZERO,
             source,
             interval: datagram.interval,
             ordinal: 1,

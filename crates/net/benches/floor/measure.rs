@@ -39,7 +39,7 @@ pub(crate) fn run() -> io::Result<()> {
 
 /// The fleets are looked at several times, one after the other: a process has one hub only.
 fn receiving(turns: usize) -> Vec<(String, Duration)> {
-    const PASSES: usize = 4;
+    const PASSES: usize = 8;
 
     let mut floors = [
         ("recvmmsg", Receiving::bare(false), Vec::new()),
