@@ -5,6 +5,8 @@
  *
  * - `ours`: the key of what our trials measured, `against`: that of what it is compared with, from
  *   the trials of the subject `of` (the peer, unless it says otherwise), which `label` names;
+ *   Where those are the same trials, the ratio is the median of theirs: in each of them both sides
+ *   met the same machine, which may be a quarter faster a minute later;
  * - `above`: a subject whose measurement is what the machine costs anyway, and is subtracted;
  * - `target`: `{ ratio }` at most of the other's, `{ most }` in itself, or both; `{ loses: true }`
  *   if it means something only as long as the other's is more than 0;
@@ -20,7 +22,7 @@ function judge(metric, samples, quick) {
         const against = samples[row.of ?? 'peer'] && row.against !== null
             ? summarize(samples[row.of ?? 'peer'], row.against ?? row.ours, floorOf(row, samples))
             : undefined;
-        const ratio = against && against.median !== 0 ? ours.median / against.median : undefined;
+        const ratio = against && ratioOf(ours, against, row.of === 'ours');
         const judged = row.target && !(quick && row.noisy);
 
         return {
@@ -34,6 +36,15 @@ function judge(metric, samples, quick) {
             holds: judged ? holds(row.target, ours.median, against?.median, ratio) : undefined,
         };
     });
+}
+
+function ratioOf(ours, against, sameTrials) {
+    if (against.median === 0) {
+        return undefined;
+    }
+    return sameTrials
+        ? median(ours.samples.map((sample, trial) => sample / against.samples[trial]))
+        : ours.median / against.median;
 }
 
 function holds({ ratio: limit, most, loses }, ours, against, ratio) {

@@ -1,7 +1,60 @@
-//! CPU time, which other work on the machine disturbs less than the time on the wall.
+//! CPU time, which other work on the machine disturbs less than the time on the wall; and the CPUs.
 
 use std::fs;
+use std::sync::LazyLock;
 use std::time::Duration;
+
+/// Those that this process may use.
+static ALLOWED: LazyLock<libc::cpu_set_t> = LazyLock::new(affinity);
+
+/// Runs `work` on the first CPU. A thread that it starts stays there.
+pub(crate) fn on_the_first<T>(work: impl FnOnce() -> T) -> T {
+    on(cpus().next(), work)
+}
+
+/// The same on the last one.
+pub(crate) fn on_the_last<T>(work: impl FnOnce() -> T) -> T {
+    on(cpus().last(), work)
+}
+
+fn on<T>(cpu: Option<usize>, work: impl FnOnce() -> T) -> T {
+    let before = affinity();
+    set_affinity(&only(cpu.expect("a process has a CPU")));
+    let result = work();
+    set_affinity(&before);
+    result
+}
+
+fn cpus() -> impl Iterator<Item = usize> {
+    // SAFETY: it reads a bit of the set, which has room for so many.
+    (0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &ALLOWED) })
+}
+
+fn only(cpu: usize) -> libc::cpu_set_t {
+    let mut set = none();
+    // SAFETY: it writes a bit of the set, which has this one.
+    unsafe { libc::CPU_SET(cpu, &mut set) };
+    set
+}
+
+fn affinity() -> libc::cpu_set_t {
+    let mut set = none();
+    // SAFETY: the kernel writes a set of the size that it is told.
+    let result = unsafe { libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) };
+    assert_eq!(result, 0, "a thread may ask where it runs");
+    set
+}
+
+fn set_affinity(set: &libc::cpu_set_t) {
+    // SAFETY: the kernel reads a set of the size that it is told.
+    let result = unsafe { libc::sched_setaffinity(0, size_of_val(set), set) };
+    assert_eq!(result, 0, "a process may use the CPUs that it has");
+}
+
+fn none() -> libc::cpu_set_t {
+    // SAFETY: zeros make an empty set.
+    unsafe { std::mem::zeroed() }
+}
 
 /// What the calling thread has had.
 pub(crate) fn mine() -> Duration {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use crate::announce::Pods;
+use crate::cpu;
 use crate::receive::Receiving;
 use crate::wakes;
 
@@ -17,7 +18,7 @@ pub(crate) fn run() -> io::Result<()> {
         let took = wakes::measure(if quick { 200 } else { 1000 })?;
         vec![("two wake-ups".to_owned(), median(took))]
     } else {
-        let mut results = receiving(if quick { 50 } else { 800 });
+        let mut results = cpu::on_the_first(|| receiving(if quick { 50 } else { 800 }));
         results.extend(announcing(&pods()?, if quick { 2 } else { 12 }));
         results
     };
