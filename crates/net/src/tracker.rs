@@ -164,7 +164,11 @@ impl Tracker {
         port: &PortCounters,
         interfaces: &mut Interfaces,
     ) -> bool {
+        let mut told = false;
+        // Whoever waits for a new broker does not wait for others to be given up as well.
         if self.fleet.poll_timeout().is_some_and(|at| at <= now) {
+            self.counters.write(self.fleet.counters());
+            told = self.deliver(now, &[]);
             let known = self.events.len();
             self.fleet.handle_timeout(now, &mut self.events);
             self.events[known..]
@@ -175,7 +179,7 @@ impl Tracker {
         self.counters.write(self.fleet.counters());
         let notices = self.network.look(now, interfaces).into_iter();
         let notices: Vec<_> = notices.chain(self.look_out(now, port)).collect();
-        self.deliver(now, &notices)
+        self.deliver(now, &notices) || told
     }
 
     /// Makes room for the next new endpoint, while none is waiting.
@@ -320,6 +324,9 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use std::net::SocketAddrV4;
+    use std::sync::{Mutex, Weak};
+
+    use imqueue_udp_core::Change;
 
     use super::*;
 
@@ -361,6 +368,46 @@ mod tests {
         tracker.subscribe(later, Arc::clone(&subscriber), &port, None, &interfaces);
         let notices = subscriber.inbox.take(|news| news.notices.take());
         assert!(matches!(notices[..], [Notice::NothingHeard { .. }]));
+    }
+
+    #[test]
+    fn a_new_broker_is_told_of_before_others_are_given_up() {
+        let (start, port) = (Instant::now(), Arc::default());
+        let mut interfaces = Interfaces::default();
+        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let subscriber = Arc::new_cyclic(|me: &Weak<Subscriber>| {
+            let (me, told) = (Weak::clone(me), Arc::clone(&told));
+            Subscriber::new(Arc::new(move || {
+                let changes = me.upgrade().unwrap().inbox.take(|it| it.changes.take());
+                let hosts = changes.iter().map(|change| match change {
+                    Change::Added(server) => format!("+{}", server.host),
+                    Change::Removed(server, _) => format!("-{}", server.host),
+                    other => panic!("{other:?}"),
+                });
+                told.lock().unwrap().extend(hosts);
+            }))
+        });
+        let mut tracker = Tracker::new(ListenerOptions::default(), start);
+        tracker.subscribe(start, subscriber, &port, None, &interfaces);
+        let arrival = Arrival {
+            source: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1),
+            destination: None,
+            interface: None,
+        };
+
+        let mut now = start;
+        for up in [b"n\ta\tup\told:1\t1", b"n\tb\tup\tnew:1\t1"] {
+            tracker.handle_datagram(now, &arrival, up, &interfaces);
+            assert!(tracker.handle_timeout(now, &port, &mut interfaces));
+            // When the first one has been silent for too long, in a listener that runs.
+            for _ in 0..13 {
+                now += Duration::from_millis(500);
+                tracker
+                    .fleet
+                    .handle_datagram(now, b"", arrival.source, &mut Vec::new());
+            }
+        }
+        assert_eq!(*told.lock().unwrap(), ["+old", "+new", "-old"]);
     }
 
     #[test]
