@@ -104,8 +104,8 @@ impl Fleet {
     }
 
     /// Lets the processor fetch what the datagrams that are handled next are about, and changes
-    /// nothing. A heartbeat in a fleet of many thousands is mostly a wait for memory, and waiting for
-    /// all of a batch takes hardly longer than for one.
+    /// nothing. A heartbeat in a fleet of many thousands is mostly a wait for memory, and those of a
+    /// batch then overlap.
     pub fn look_ahead<'a>(&self, datagrams: impl Iterator<Item = &'a [u8]>) {
         self.endpoints.look_ahead(datagrams);
     }
