@@ -4,9 +4,9 @@
  * A row of a metric says what of the measurements it shows:
  *
  * - `ours`: the key of what our trials measured, `against`: that of what it is compared with, from
- *   the trials of the subject `of` (the peer, unless it says otherwise), which `label` names;
- *   Where those are the same trials, the ratio is the median of theirs: in each of them both sides
- *   met the same machine, which may be a quarter faster a minute later;
+ *   the trials of the subject `of` (the peer, unless it says otherwise), which `label` names. Where
+ *   those are the same trials, the ratio is the median of theirs: in each of them both sides met the
+ *   same machine, which may be a quarter faster a minute later;
  * - `above`: a subject whose measurement is what the machine costs anyway, and is subtracted;
  * - `target`: `{ ratio }` at most of the other's, `{ most }` in itself, or both; `{ loses: true }`
  *   if it means something only as long as the other's is more than 0;

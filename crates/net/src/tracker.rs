@@ -330,6 +330,12 @@ mod tests {
 
     use super::*;
 
+    const ARRIVAL: Arrival = Arrival {
+        source: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1),
+        destination: None,
+        interface: None,
+    };
+
     #[test]
     fn relays_from_the_addresses_that_it_hears() {
         let interfaces = Interfaces::example();
@@ -389,22 +395,17 @@ mod tests {
         });
         let mut tracker = Tracker::new(ListenerOptions::default(), start);
         tracker.subscribe(start, subscriber, &port, None, &interfaces);
-        let arrival = Arrival {
-            source: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1),
-            destination: None,
-            interface: None,
-        };
 
         let mut now = start;
         for up in [b"n\ta\tup\told:1\t1", b"n\tb\tup\tnew:1\t1"] {
-            tracker.handle_datagram(now, &arrival, up, &interfaces);
+            tracker.handle_datagram(now, &ARRIVAL, up, &interfaces);
             assert!(tracker.handle_timeout(now, &port, &mut interfaces));
             // When the first one has been silent for too long, in a listener that runs.
             for _ in 0..13 {
                 now += Duration::from_millis(500);
                 tracker
                     .fleet
-                    .handle_datagram(now, b"", arrival.source, &mut Vec::new());
+                    .handle_datagram(now, b"", ARRIVAL.source, &mut Vec::new());
             }
         }
         assert_eq!(*told.lock().unwrap(), ["+old", "+new", "-old"]);
@@ -416,22 +417,17 @@ mod tests {
         let (port, mut interfaces) = (Arc::default(), Interfaces::default());
         let mut tracker = Tracker::new(ListenerOptions::default(), now);
         let subscriber = Arc::new(Subscriber::new(Arc::new(|| ())));
-        let arrival = Arrival {
-            source: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1),
-            destination: None,
-            interface: None,
-        };
 
         let up = b"n\ta\tup\th:1\t1";
         assert_eq!(
-            tracker.handle_datagram(now, &arrival, up, &interfaces),
+            tracker.handle_datagram(now, &ARRIVAL, up, &interfaces),
             Some(Outcome::Changed)
         );
         tracker.subscribe(now, Arc::clone(&subscriber), &port, None, &interfaces);
         tracker.handle_timeout(now, &port, &mut interfaces);
         let down = b"n\ta\tdown\th:1";
         assert_eq!(
-            tracker.handle_datagram(now, &arrival, down, &interfaces),
+            tracker.handle_datagram(now, &ARRIVAL, down, &interfaces),
             Some(Outcome::Changed)
         );
         tracker.handle_timeout(now, &port, &mut interfaces);
