@@ -15,7 +15,7 @@ const { SERVERS, ensureServer } = require('./setup-other-redis.js');
 const { ensureRedis } = require('./setup-redis.js');
 
 const RUST_TESTS = 372;
-const JEST_TESTS = 1368;
+const JEST_TESTS = 1370;
 
 /** The ends of a process are tried on these versions of Node.js too, where they are installed. */
 const OTHER_NODES = [22, 24, 26];

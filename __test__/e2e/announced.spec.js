@@ -4,7 +4,7 @@
 // by brokers on hosts of their own, from the first announcement to the crash: for everything that
 // announces a Redis.
 
-const { mkdtempSync, rmSync } = require('node:fs');
+const { mkdirSync, mkdtempSync, rmSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const { join } = require('node:path');
 
@@ -27,6 +27,9 @@ describeHosts('a service and its client', () => {
 
     beforeEach(() => {
         directory = mkdtempSync(join(tmpdir(), 'imqueue-e2e-'));
+        // Where clients leave their process ids, by which they tell their queues apart. Of two that
+        // make this folder at once, one fails.
+        mkdirSync(join(directory, '.imq-rpc'));
     });
 
     afterEach(() => rmSync(directory, { recursive: true, force: true }));
@@ -57,7 +60,7 @@ describeHosts('a service and its client', () => {
         expect(ours.lines.filter(({ event }) => event === 'removed')).toHaveLength(4);
     });
 
-    /** Starts a member. Clients leave their process id in the directory for temporary files. */
+    /** Starts a member. */
     async function enter(host) {
         const options = { kind: MEMBERS[host], aliveTimeoutCorrection: CORRECTION_MS };
         const env = { TMPDIR: directory };

@@ -13,6 +13,7 @@ class Program {
     #child;
     #ended;
     #lines = [];
+    #outcome = null;
     #waiting = new Set();
 
     /**
@@ -37,6 +38,10 @@ class Program {
     constructor([command, ...args], env) {
         this.#child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
         this.#ended = once(this.#child, 'close');
+        this.#child.once('close', (code, signal) => {
+            this.#outcome = signal ?? `code ${code}`;
+            this.#waiting.forEach(check => check());
+        });
         // A process that was killed reads no more questions.
         this.#child.stdin.on('error', () => {});
         createInterface({ input: this.#child.stdout }).on('line', line => {
@@ -55,7 +60,8 @@ class Program {
     }
 
     /**
-     * Resolves with the first line that fits, printed already or to come.
+     * Resolves with the first line that fits, printed already or to come. Rejects when the program
+     * ends without it.
      *
      * @param {(line: object) => boolean} fits
      * @param {number} [deadline] - ms until it rejects
@@ -68,19 +74,24 @@ class Program {
     /** Resolves with all lines that fit, once there are so many of them. */
     some(count, fits, deadline = 10_000) {
         return new Promise((resolve, reject) => {
+            const settle = act => {
+                clearTimeout(timer);
+                this.#waiting.delete(check);
+                act();
+            };
+            const fail = why => settle(() => {
+                const printed = JSON.stringify(this.#lines.slice(-20));
+                reject(new Error(`no such line ${why}; the last ones: ${printed}`));
+            });
             const check = () => {
                 const found = this.#lines.filter(fits);
                 if (found.length >= count) {
-                    clearTimeout(timer);
-                    this.#waiting.delete(check);
-                    resolve(found);
+                    settle(() => resolve(found));
+                } else if (this.#outcome !== null) {
+                    fail(`before it ended with ${this.#outcome}`);
                 }
             };
-            const timer = setTimeout(() => {
-                this.#waiting.delete(check);
-                const printed = JSON.stringify(this.#lines.slice(-20));
-                reject(new Error(`no such line within ${deadline} ms; the last ones: ${printed}`));
-            }, deadline);
+            const timer = setTimeout(() => fail(`within ${deadline} ms`), deadline);
             this.#waiting.add(check);
             check();
         });
