@@ -71,7 +71,7 @@ describe('loading of the native binding', () => {
             '--omit=optional',
             'another platform',
             'npm run build',
-            'Rust 1.88',
+            `Rust ${minimumRust()}`,
             '--loader:.node=copy',
             'NAPI_RS_NATIVE_LIBRARY_PATH',
         ]) {
@@ -194,3 +194,9 @@ describe('the C library', () => {
         }
     });
 });
+
+function minimumRust() {
+    const manifest = readFileSync(join(ROOT, 'Cargo.toml'), 'utf8');
+
+    return /^rust-version = "(.*)"$/m.exec(manifest)[1];
+}

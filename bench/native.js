@@ -3,10 +3,11 @@
 // What the bench needs of cargo: the program that sends, and the benchmarks of the crates.
 
 const { execFileSync } = require('node:child_process');
-const { join } = require('node:path');
+const { readFileSync } = require('node:fs');
+const { join, resolve } = require('node:path');
 
 const ROOT = join(__dirname, '..');
-const TARGET = process.env.CARGO_TARGET_DIR ?? join(ROOT, 'target');
+const TARGET = resolve(ROOT, process.env.CARGO_TARGET_DIR ?? 'target');
 
 /** Benchmarks of the crates, by the metrics that run them. */
 const BENCHMARKS = {
@@ -39,7 +40,7 @@ function runBenchmark(crate, name, ...args) {
 function readEstimate(id) {
     const file = join(TARGET, 'criterion', ...id.split('/'), 'new', 'estimates.json');
 
-    return require(file).median.point_estimate;
+    return JSON.parse(readFileSync(file, 'utf8')).median.point_estimate;
 }
 
 function cargo(command, ...args) {

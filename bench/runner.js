@@ -35,10 +35,13 @@ async function runTrial(metric, subject, { peer, quick }) {
     const settings = { metric: metric.name, subject, peer, quick, port: await freeUdpPort() };
     const child = fork(TRIAL, [JSON.stringify(settings)], { execArgv: ['--expose-gc'] });
     const sender = new Sender(settings.port);
-    const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
+    let timer;
+    const tooLong = new Promise((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`no result within ${LIMIT_MS} ms`)), LIMIT_MS);
+    });
 
     try {
-        return await outcome(child, sender);
+        return await Promise.race([outcome(child, sender), tooLong]);
     } catch (error) {
         throw new Error(`${metric.name}, ${subject}: ${error.message}`);
     } finally {

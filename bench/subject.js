@@ -34,7 +34,10 @@ class Subject {
 
         if (!this.isBare) {
             const loaded = await import(pathToFileURL(file));
-            this.#Manager = loaded.UDPClusterManager ?? loaded.default.UDPClusterManager;
+            this.#Manager = loaded.UDPClusterManager ?? loaded.default?.UDPClusterManager;
+            if (!this.#Manager) {
+                throw new Error(`${file} has no UDPClusterManager`);
+            }
         }
     }
 

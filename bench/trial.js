@@ -19,6 +19,9 @@ const tools = {
     settle,
 };
 
+// Whoever asked for it was stopped: a manager would keep the process up for good.
+process.once('disconnect', () => process.exit(1));
+
 metric.measure(tools).then(
     result => finish({ result }),
     error => finish({ error: error.stack }),

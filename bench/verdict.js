@@ -9,7 +9,7 @@
  *   same machine, which may be a quarter faster a minute later;
  * - `above`: a subject whose measurement is what the machine costs anyway, and is subtracted;
  * - `target`: `{ ratio }` at most of the other's, `{ most }` in itself, or both; `{ loses: true }`
- *   if it means something only as long as the other's is more than 0;
+ *   if it means something only as long as the other's is more than 0, and is not judged else;
  * - `noisy`: a short trial on a busy machine cannot decide it.
  *
  * @param {object} metric
@@ -23,7 +23,8 @@ function judge(metric, samples, quick) {
             ? summarize(samples[row.of ?? 'peer'], row.against ?? row.ours, floorOf(row, samples))
             : undefined;
         const ratio = against && ratioOf(ours, against, row.of === 'ours');
-        const judged = row.target && !(quick && row.noisy);
+        const judged = row.target && !(quick && row.noisy)
+            && !(row.target.loses && against.median === 0);
 
         return {
             metric: metric.name,
@@ -33,13 +34,14 @@ function judge(metric, samples, quick) {
             against: against && { label: row.label ?? 'peer', ...against },
             ratio,
             target: row.target,
-            holds: judged ? holds(row.target, ours.median, against?.median, ratio) : undefined,
+            holds: judged ? holds(row.target, ours.median, ratio) : undefined,
         };
     });
 }
 
 function ratioOf(ours, against, sameTrials) {
-    if (against.median === 0) {
+    // What is left when the cost of the machine is subtracted can be nothing, or less.
+    if (against.median <= 0) {
         return undefined;
     }
     return sameTrials
@@ -47,10 +49,9 @@ function ratioOf(ours, against, sameTrials) {
         : ours.median / against.median;
 }
 
-function holds({ ratio: limit, most, loses }, ours, against, ratio) {
+function holds({ ratio: limit, most }, ours, ratio) {
     return (most === undefined || ours <= most)
-        && (limit === undefined || (ratio !== undefined && ratio <= limit))
-        && (!loses || against > 0);
+        && (limit === undefined || (ratio !== undefined && ratio <= limit));
 }
 
 function floorOf({ ours, above }, samples) {

@@ -49,7 +49,7 @@ function bindingError(cause) {
         '  - node_modules copied from another platform (or into a container)? Install on the'
             + ' platform that runs it.',
         '  - No binary for this platform? Build one from a checkout, `npm install && npm run build`'
-            + ' (needs Rust 1.88 or newer), and set NAPI_RS_NATIVE_LIBRARY_PATH as below.',
+            + ' (needs Rust 1.89 or newer), and set NAPI_RS_NATIVE_LIBRARY_PATH as below.',
         '  - Bundled? Have .node files copied (esbuild: --loader:.node=copy), or leave this package'
             + ' out of the bundle.',
         '  - The binary lies somewhere else? Set NAPI_RS_NATIVE_LIBRARY_PATH to the absolute path'

@@ -16,7 +16,7 @@ const NAMES = [
 
 /**
  * Each metric has a `name`, the `subjects` that are measured, the `rows` that it fills (see
- * `../verdict.js`), and `measure(tools)`, which resolves with numbers by key; where more than so
- * many trials tell nothing new, it says `trials`.
+ * `../verdict.js`), and `measure(tools)`, which resolves with numbers by key. Where more than so
+ * many trials tell nothing new, it says `trials`; where so many times more are needed, `repeats`.
  */
 module.exports = NAMES.map(name => ({ name, ...require(`./${name}.js`) }));

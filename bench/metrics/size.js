@@ -52,7 +52,10 @@ function tarballSize(binary) {
 }
 
 function pack(folder, destination) {
-    const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', destination];
+    const args = [
+        'pack', '--json', '--ignore-scripts', '--no-update-notifier',
+        '--pack-destination', destination,
+    ];
     const [{ filename }] = JSON.parse(execFileSync('npm', args, { cwd: folder, encoding: 'utf8' }));
     return join(destination, filename);
 }

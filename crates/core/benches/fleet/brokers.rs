@@ -42,7 +42,8 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    pub(crate) const BATCH: usize = 64;
+    /// As many as the hub takes from a socket at once.
+    pub(crate) const BATCH: usize = 32;
     const BUFFER: usize = 256;
 
     pub(crate) fn new(size: u32) -> Self {
