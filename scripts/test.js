@@ -14,7 +14,7 @@ const { ensureNode } = require('./nodes.js');
 const { SERVERS, ensureServer } = require('./setup-other-redis.js');
 const { ensureRedis } = require('./setup-redis.js');
 
-const RUST_TESTS = 372;
+const RUST_TESTS = 377;
 const JEST_TESTS = 1370;
 
 /** The ends of a process are tried on these versions of Node.js too, where they are installed. */

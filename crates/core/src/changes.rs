@@ -29,7 +29,8 @@ pub enum Change {
     /// A broker that is no more, as the subscriber knows it.
     Removed(Arc<Server>, RemovalReason),
     /// The broker that the subscriber knows went and came back with the same guid. There is nothing
-    /// to tell anybody, but only this server is renewed by heartbeats from now on.
+    /// to tell anybody, since clusters know a broker by its guid, host and port; but only this server is
+    /// renewed by heartbeats from now on.
     Renewed(Arc<Server>),
     /// Another broker at the same endpoint.
     Updated {

@@ -37,7 +37,8 @@ mod pulse;
 /// - [`handle_timeout`](Self::handle_timeout), which alone judges deadlines.
 ///
 /// After either, [`poll_timeout`](Self::poll_timeout) says when to call the latter. Time is the
-/// caller's monotonic clock; one that runs backwards is taken to stand still.
+/// caller's monotonic clock; one that runs backwards is taken to stand still. Only deadlines may be
+/// judged as of an earlier moment than the last datagram's: that up to which the socket was read dry.
 ///
 /// A heartbeat of a known broker costs the same in a fleet of any size, and allocates nothing.
 #[derive(Debug)]
@@ -125,13 +126,14 @@ impl Fleet {
     /// If the fleet was given nothing for over a second, its listener was not running. Nobody is
     /// then removed before having had an interval to be heard in (docs/protocol.md, rule 12).
     pub fn handle_timeout(&mut self, now: Instant, events: &mut Vec<Event>) {
-        let now = self.pulse.beat(now, self.endpoints.is_empty());
+        let latest = self.pulse.beat(now, self.endpoints.is_empty());
         let known = events.len();
         if self.pulse.take_missed() {
             for endpoint in self.endpoints.values_mut() {
-                endpoint.grant_grace(now);
+                endpoint.grant_grace(latest);
             }
         }
+        // Not as of the latest datagram: others that came before it may still wait to be read.
         for place in self.deadlines.take_expired(now, &mut self.endpoints) {
             self.expire(place, now, events);
         }

@@ -46,6 +46,7 @@
 
 mod alarm;
 mod announcer;
+mod backlog;
 mod backoff;
 mod destination;
 mod error;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use imqueue_udp_core::{Datagram, Kind};
 
+use crate::backlog::Backlog;
 use crate::backoff::Backoff;
 use crate::interface::Interfaces;
 use crate::listener::{ListenerOptions, Subscriber};
@@ -41,6 +42,7 @@ pub(crate) struct Port {
     counters: Arc<PortCounters>,
     /// When the system was last asked how many datagrams it dropped.
     drops_read_at: Instant,
+    backlog: Backlog,
 }
 
 /// What a turn brought, the most notable last.
@@ -98,6 +100,7 @@ impl Port {
             load: 0,
             counters: Arc::default(),
             drops_read_at: now,
+            backlog: Backlog::new(now),
         }
     }
 
@@ -145,7 +148,7 @@ impl Port {
     /// port, and judges deadlines.
     pub(crate) fn turn(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) -> Activity {
         self.load = 0;
-        let now = self.receive(buffers, interfaces);
+        let (now, judged_as_of) = self.receive(buffers, interfaces);
         // Right after reading: a socket that is closed takes with it what waits.
         self.look(now, interfaces);
         let mut activity = match self.load {
@@ -153,7 +156,7 @@ impl Port {
             load => Activity::Heartbeats(load),
         };
         for tracker in &mut self.trackers {
-            if tracker.handle_timeout(now, &self.counters, interfaces) {
+            if tracker.handle_timeout(judged_as_of, &self.counters, interfaces) {
                 activity = Activity::News;
             }
         }
@@ -175,15 +178,19 @@ impl Port {
         activity
     }
 
-    /// Reads the sockets dry, but not for ever. Returns a moment up to which everything that had
-    /// arrived was read, whatever this thread was kept from since: only as of then can deadlines be
-    /// judged.
-    fn receive(&mut self, buffers: &mut Buffers, interfaces: &mut Interfaces) -> Instant {
+    /// Reads the sockets dry, but not for ever. Returns the moment up to which that was done, whatever
+    /// this thread was kept from since, and the one as of which deadlines can be judged: the same,
+    /// unless something may still wait that had arrived before it.
+    fn receive(
+        &mut self,
+        buffers: &mut Buffers,
+        interfaces: &mut Interfaces,
+    ) -> (Instant, Instant) {
         let started = Instant::now();
         self.pause.begin(started);
         self.open_if_due(started, interfaces);
         let Binding::Open(sockets) = &self.binding else {
-            return started;
+            return (started, started);
         };
         let count = sockets.len();
         // A flood at one of them must not keep the others from being read.
@@ -194,7 +201,8 @@ impl Port {
             all_dry &= is_dry;
         }
         self.pause.end(all_dry);
-        read_up_to
+        let judged_as_of = self.backlog.record(read_up_to, all_dry, self.load, count);
+        (read_up_to, judged_as_of)
     }
 
     /// Reads one of the sockets dry, if that takes no longer than `time`. Returns a moment up to

@@ -13,14 +13,15 @@ const SILENCE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Pulse {
     last: Instant,
-    missed: bool,
+    /// When it was noticed that beats were missed.
+    missed: Option<Instant>,
 }
 
 impl Pulse {
     pub(super) fn new(now: Instant) -> Self {
         Self {
             last: now,
-            missed: false,
+            missed: None,
         }
     }
 
@@ -28,21 +29,23 @@ impl Pulse {
     /// no ticks, so it misses none.
     pub(super) fn beat(&mut self, now: Instant, idle: bool) -> Instant {
         let now = now.max(self.last);
-        self.missed |= !idle && now.duration_since(self.last) > SILENCE;
+        if !idle && now.duration_since(self.last) > SILENCE {
+            self.missed.get_or_insert(now);
+        }
         self.last = now;
         now
     }
 
     /// Whether a beat was missed since this was last asked.
     pub(super) fn take_missed(&mut self) -> bool {
-        std::mem::take(&mut self.missed)
+        self.missed.take().is_some()
     }
 
     /// When the next input is due if something waits for `deadline`: at once after a missed beat,
     /// so that the grace starts when the listener does.
     pub(super) fn next(&self, deadline: Instant) -> Instant {
-        if self.missed {
-            return self.last;
+        if let Some(noticed) = self.missed {
+            return noticed;
         }
         let tick = self.last.checked_add(TICK);
         tick.map_or(deadline, |tick| deadline.min(tick))

@@ -209,3 +209,38 @@ fn assert_within_bounds(fleet: &Fleet) {
         assert!(endpoint.queued.is_some_and(|queued| queued <= deadline));
     }
 }
+
+/// Datagrams are handled at a later moment than the one up to which the socket was read dry. What came
+/// between the two waits there still.
+#[test]
+fn deadlines_are_judged_as_of_the_moment_up_to_which_all_was_read() {
+    let (mut fleet, now) = fleet(9);
+    let at = |ms| now + Duration::from_millis(ms);
+    fleet.config.alive_check = Some(Duration::ZERO);
+    say(&mut fleet, now, "imq slow up slow:1 0.4");
+    say(&mut fleet, now, "imq quick up quick:1 0.3");
+
+    say(&mut fleet, at(450), "imq quick up quick:1 0.3");
+    fleet.handle_timeout(at(301), &mut Vec::new());
+    assert_eq!(fleet.len(), 2);
+
+    say(&mut fleet, at(451), "imq slow up slow:1 0.4");
+    fleet.handle_timeout(at(450), &mut Vec::new());
+    assert_eq!(fleet.len(), 2);
+}
+
+#[test]
+fn after_a_pause_what_keeps_coming_does_not_put_deadlines_off() {
+    let (mut fleet, now) = fleet(9);
+    fleet.config.alive_check = Some(Duration::ZERO);
+    say(&mut fleet, now, "imq dead up dead:1 1");
+
+    let turns = (2_000..3_100).map(|ms| now + Duration::from_millis(ms));
+    for read_dry_at in turns {
+        say(&mut fleet, read_dry_at + Duration::from_micros(10), "noise");
+        if fleet.poll_timeout().is_some_and(|at| at <= read_dry_at) {
+            fleet.handle_timeout(read_dry_at, &mut Vec::new());
+        }
+    }
+    assert_eq!(fleet.len(), 0);
+}

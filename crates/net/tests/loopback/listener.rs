@@ -65,6 +65,41 @@ fn a_heartbeat_that_waits_to_be_read_has_arrived_in_time() {
     follower.expect(&["+b"]);
 }
 
+/// So many trackers that what waits takes longer to read than a port is read at a stretch.
+#[test]
+fn a_heartbeat_that_waits_behind_many_others_has_arrived_in_time() {
+    let port = Port::reserve();
+    let mut followers: Vec<_> = (0..200)
+        .map(|ms| {
+            let fleet = FleetConfig {
+                alive_check: Some(Duration::from_millis(ms)),
+                ..Default::default()
+            };
+            Follower::listening(ListenerOptions {
+                fleet,
+                ..port.options()
+            })
+        })
+        .collect();
+    port.send(EVERYONE, "imq\ta\tup\t10.0.0.1:1\t0.2");
+    for follower in &mut followers {
+        follower.expect(&["+a"]);
+    }
+
+    let stall = Stall::begin();
+    // The smallest receive buffer that is usual has room for them.
+    for stranger in 0..400 {
+        port.send(EVERYONE, down(&format!("stranger-{stranger}"), stranger));
+    }
+    port.send(EVERYONE, "imq\ta\tup\t10.0.0.1:1\t60");
+    port.send(EVERYONE, up("b", 2));
+    thread::sleep(Duration::from_millis(500));
+    stall.end();
+    for follower in &mut followers {
+        follower.expect(&["+b"]);
+    }
+}
+
 #[test]
 fn says_where_it_listens() {
     let port = Port::reserve();

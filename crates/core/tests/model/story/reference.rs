@@ -82,9 +82,9 @@ impl Reference {
     }
 
     pub(crate) fn timeout(&mut self, now: Duration) -> Vec<String> {
-        let now = self.input(now);
+        let latest = self.input(now);
         if std::mem::take(&mut self.paused) {
-            self.grant_grace(now);
+            self.grant_grace(latest);
         }
         let mut said = vec![];
         while let Some(at) = self.most_overdue(now) {
