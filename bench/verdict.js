@@ -9,7 +9,7 @@
  *   same machine, which may be a quarter faster a minute later;
  * - `above`: a subject whose measurement is what the machine costs anyway, and is subtracted;
  * - `target`: `{ ratio }` at most of the other's, `{ most }` in itself, or both; `{ loses: true }`
- *   if it means something only as long as the other's is more than 0, and is not judged else;
+ *   if it is not judged where both are 0, since nothing was shown then;
  * - `noisy`: a short trial on a busy machine cannot decide it.
  *
  * @param {object} metric
@@ -24,7 +24,7 @@ function judge(metric, samples, quick) {
             : undefined;
         const ratio = against && ratioOf(ours, against, row.of === 'ours');
         const judged = row.target && !(quick && row.noisy)
-            && !(row.target.loses && against.median === 0);
+            && !(row.target.loses && ours.median === 0 && against.median === 0);
 
         return {
             metric: metric.name,
