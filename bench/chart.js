@@ -47,6 +47,7 @@ function read(file) {
     const text = readFileSync(file, 'utf8');
     try {
         const run = JSON.parse(text);
+        // Fails for whatever else may be in a file.
         run.rows.forEach(formatRow);
         return run;
     } catch {

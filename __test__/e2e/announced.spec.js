@@ -60,7 +60,6 @@ describeHosts('a service and its client', () => {
         expect(ours.lines.filter(({ event }) => event === 'removed')).toHaveLength(4);
     });
 
-    /** Starts a member. */
     async function enter(host) {
         const options = { kind: MEMBERS[host], aliveTimeoutCorrection: CORRECTION_MS };
         const env = { TMPDIR: directory };

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use crate::socket::RECEIVE_BUFFER;
+
 /// As of when deadlines can be judged: a heartbeat that has arrived counts, also while it waits to be
 /// read (docs/protocol.md, rule 12).
 ///
@@ -15,8 +17,9 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// More than a receive buffer of 4 MiB has room for, which Linux makes twice as large.
-    const ROOM: u64 = 16_384;
+    /// At least what a socket has room for: Linux makes its buffer twice as large as was asked for, and
+    /// no datagram takes less than 512 bytes of it.
+    const ROOM: u64 = 2 * RECEIVE_BUFFER as u64 / 512;
 
     pub(crate) fn new(now: Instant) -> Self {
         Self {

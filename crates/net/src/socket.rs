@@ -142,7 +142,7 @@ pub(crate) fn sender(address: IpAddr) -> io::Result<UdpSocket> {
 }
 
 /// Holds the heartbeats of thousands of brokers while the hub thread is kept from reading.
-const RECEIVE_BUFFER: usize = 4 * 1024 * 1024;
+pub(crate) const RECEIVE_BUFFER: usize = 4 * 1024 * 1024;
 
 /// Sends `bytes` to each of `addresses`, in order, up to the first that fails: returns how many they
 /// were before that one, and why it failed.
